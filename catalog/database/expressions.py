@@ -27,6 +27,11 @@ HAS_APPROVAL = """
     (SELECT decision FROM reviews WHERE digest = v.digest ORDER BY id DESC LIMIT 1) IS 'approved'
 """
 """SQL condition: the newest decision on the content of a version `v` is an approval."""
+MAY_BE_REVIEWED = """
+    ({0}.review IS NOT NULL OR EXISTS (SELECT 1 FROM skills AS of_it JOIN roots AS r
+        ON r.path = of_it.root WHERE of_it.id = {0}.skill AND r.review != 'none'))
+"""
+"""SQL condition: a decision applies to a version, whose alias is the field."""
 NEWEST = "(SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id)"
 """SQL expression: the newest version of a skill `s`."""
 STAYS_AT_VERSION = f"""
@@ -39,6 +44,11 @@ AWAITING_REVIEW = f"""
     WHERE v.review = 'waits' AND v.id = {NEWEST} AND s.status IN ('active', 'shadowed', 'pending')
 """
 """SQL after FROM: the versions `v` that wait for review, each with its skill `s`."""
+DANGERS = """
+    (SELECT group_concat(code, ', ') FROM
+        (SELECT DISTINCT code FROM findings WHERE skill = s.id AND severity = 'danger'))
+"""
+"""SQL expression: the codes of the dangers in the folder of a skill `s`; NULL without any."""
 CANNOT_BE_GIVEN = f"""
     ({STAYS_AT_VERSION} AND EXISTS (
         SELECT 1 FROM versions AS kept WHERE kept.id = s.current_version_id
@@ -51,6 +61,13 @@ LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONF
 """Whether a skill `s` has a name that looks like another one, as a subquery."""
 IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 """Whether the folder of a skill `s` contains its current version, in SQL."""
+DANGER_SERVED = f"""
+    findings AS f INDEXED BY findings_by_severity JOIN skills AS s ON s.id = f.skill
+    JOIN versions AS v ON v.id = s.current_version_id
+    WHERE f.severity = 'danger' AND s.status = 'active' AND {IS_NEWEST}
+        AND v.review IS NULL
+"""
+"""SQL after FROM: the dangers `f` that agents get without an approval, each with its skill `s`."""
 
 
 def is_withheld(skill: Mapping[str, Any]) -> bool:

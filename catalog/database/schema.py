@@ -25,7 +25,7 @@ def apply(connection: sqlite3.Connection) -> None:
 
 
 @migrations()
-def m001_catalog(db: Database) -> None:
+def m001_first_tables(db: Database) -> None:
     """Create the catalog of the first release."""
     tables = {**TABLES, **of_dialects()}
     for name, columns in tables.items():
@@ -179,7 +179,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "retired_at WHERE package_path IS NOT NULL",
         "superseded_at WHERE superseded_at IS NOT NULL",
         "verified_at WHERE package_path IS NOT NULL",
-        "digest WHERE review IS NOT NULL",
+        "digest",
         "review WHERE review IS NOT NULL",
         "packaged: package_path, bytes WHERE package_path IS NOT NULL",
     ),

@@ -64,7 +64,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "configured": 1,
         "trouble": str | None,  # why it cannot be read now
         "review": "none",
-        "review_severity": "warning",
         "review_from": 0,  # versions with a lower id were stored under other rules
         "mounts": "{}",  # devices by path, "" for the root itself
         # Of a root that is the mirror of a repository:

@@ -81,6 +81,7 @@ class Event(NamedTuple):
     detail: str | None
     is_conflict: bool = False  # it lost its name now, and nobody has decided on that
     is_published: bool = False  # agents get this version of it, or a newer one
+    dangers: str | None = None  # codes of the dangers in a new version, unless it is approved
     repository: str | None = None  # URL, if the root is one
     git_commit: str | None = None  # that the version came from
 

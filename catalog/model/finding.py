@@ -154,7 +154,7 @@ NAME_CONFUSABLE = _SAFETY.warning(
 AWAITS_REVIEW = _READING.warning(
     "awaits-review",
     "The content of the folder waits for review; agents do not get it.",
-    "Look at its changes on the page Review, then run `skilldrop approve` or `skilldrop reject`.",
+    "Look at its changes with `skilldrop review`, then approve or reject it.",
 )
 REJECTED_IN_REVIEW = _READING.warning(
     "rejected-in-review",

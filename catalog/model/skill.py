@@ -23,7 +23,6 @@ from catalog.model.values import (
     ReferenceKind,
     Review,
     SecretRule,
-    Severity,
 )
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
@@ -229,8 +228,7 @@ class RootSpec:
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
     namespace: NamespaceRule = "none"
-    review: Review = "none"
-    review_severity: Severity = "warning"  # from which a safety finding needs a review
+    review: Review = "dangers"
     secrets: SecretRule = "leave-out"  # the treatment of files with keys or passwords
     origin: GitOrigin | None = None  # of a mirror; path is then the link to its content
     report: Report | None = field(default=None, compare=False)  # else all findings are reported

@@ -16,7 +16,7 @@ LeftOutReason: TypeAlias = Literal["name", "ignore file", "secret"]
 ReferenceKind: TypeAlias = Literal["link", "declared"]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
-Review: TypeAlias = Literal["none", "findings", "always"]
+Review: TypeAlias = Literal["none", "dangers", "findings", "always"]
 """Which new versions of a root a person must approve before agents get them."""
 ReviewState: TypeAlias = Literal["waits", "approved", "rejected"]
 """State of a version that needs a review."""

@@ -23,6 +23,8 @@ def find_skill(db: Database, asked: str, *, only_active: bool = False, by_id: bo
     message = f"There is no {'active ' if only_active else ''}skill {shown(asked)}."
     if found:
         advice = "" if found["status"] == "removed" else "; `skilldrop status` says why"
+        if found["status"] == "pending" and found["status_reason"]:
+            advice = f": {found['status_reason']}"
         message = f"The skill {shown(asked)} is {found['status']}{advice}."
     similar = db.execute(_SIMILAR, {"asked": asked, "only_active": only_active})
     names = sorted({name for (name,) in similar})

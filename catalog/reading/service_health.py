@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from catalog.database.expressions import AWAITING_REVIEW, IS_WITHHELD, STAYS_AT_VERSION
+from catalog.database.expressions import (
+    AWAITING_REVIEW,
+    DANGER_SERVED,
+    DANGERS,
+    IS_WITHHELD,
+    STAYS_AT_VERSION,
+)
 from catalog.database.queries import Database
 from catalog.text.humanize import ago, ahead, count, seconds_since
 from catalog.text.suggestions import few
@@ -51,15 +57,22 @@ def load(db: Database) -> dict[str, Any]:
         ),
         "held": db.rows(_HELD),
         "withheld": db.rows(_WITHHELD),
-        **next(db.query(_COUNTS)),
+        **counts(db),
         "unlinked_outcomes": next(db.query(_UNLINKED)),
         "rejected_outcomes": [path for (path,) in db.execute(_REJECTED)],
         "troubles": db.rows("SELECT * FROM troubles ORDER BY since, part"),
     }
 
 
+def counts(db: Database) -> dict[str, int]:
+    """Return the numbers of what people should look at: to_review, dangers_waiting and so on."""
+    return next(db.query(_COUNTS))
+
+
 _COUNTS = f"""
     SELECT (SELECT count(*) FROM {AWAITING_REVIEW}) AS to_review,
+        (SELECT count(*) FROM {AWAITING_REVIEW} AND {DANGERS} IS NOT NULL) AS dangers_waiting,
+        (SELECT count(DISTINCT s.id) FROM {DANGER_SERVED}) AS dangers_served,
         (SELECT count(*) FROM findings WHERE code GLOB 'internal-error*') AS internal_errors,
         (SELECT count(*) FROM skills WHERE is_conflict = 1) AS name_conflicts
 """
@@ -125,7 +138,8 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
     if rejected := state["rejected_outcomes"]:
         message = f"{len(rejected)} rejected in the last day: {few(rejected, 3)}."
         troubles.append(_trouble("outcomes_rejected", message))
-    details = [_detail(trouble, now) for trouble in troubles]
+    details = [*of_reviews(state)]
+    details += [_detail(trouble, now) for trouble in troubles]
     details += _open_questions(state)
     if not is_running:
         when = f" (stopped {ago(row['service_stopped'], now)})" if row["service_stopped"] else ""
@@ -200,7 +214,7 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
         f"version with `skilldrop pin {name} VERSION`; `skilldrop versions {name}` "
         "lists them."
         if skill["is_held"]
-        else f"Approve its newest version with `skilldrop approve {name}`."
+        else f"Approve its newest version with `skilldrop review approve {name}`."
         if skill["is_reviewed"]
         else "Fix the errors in its folder."
     )
@@ -209,18 +223,16 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
 
 def _open_questions(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence on each kind of question that people have to answer."""
-    if failed := state["internal_errors"]:
-        yield (
-            f"skilldrop itself failed on {count(failed, 'folder')}; `skilldrop status` lists them. "
-            "Please report them with the traceback in the log."
-        )
-    if waiting := state["to_review"]:
-        yield of_reviews(waiting)
     if conflicts := state["name_conflicts"]:
         yield (
             f"{count(conflicts, 'name conflict')}: skills of one level with one name and different "
             "content. `skilldrop status` lists them; rename one, or choose with `skilldrop prefer "
             "PATH`."
+        )
+    if failed := state["internal_errors"]:
+        yield (
+            f"skilldrop itself failed on {count(failed, 'folder')}; `skilldrop status` lists them. "
+            "Please report them with the traceback in the log."
         )
     unlinked = state["unlinked_outcomes"]
     if outcomes := unlinked["of_no_skill"]:
@@ -237,12 +249,15 @@ def _open_questions(state: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def of_reviews(waiting: int) -> str:
-    """Return the sentence about versions that wait for review."""
-    return (
-        f"{count(waiting, 'version waits', 'versions wait')} for review; `skilldrop pending` "
-        "lists their changes."
-    )
+def of_reviews(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences about versions that wait for review, and dangers that did not wait."""
+    if waiting := state["to_review"]:
+        dangerous = f", {n:,} of them dangerous" if (n := state["dangers_waiting"]) else ""
+        wait = count(waiting, "version waits", "versions wait")
+        yield f"{wait} for review{dangerous}; `skilldrop review` lists the changes."
+    if served := state["dangers_served"]:
+        get = count(served, "dangerous skill", "dangerous skills")
+        yield f"Agents get {get} that nobody has approved; `skilldrop status` says which."
 
 
 def _trouble(part: str, message: str) -> dict[str, Any]:

@@ -14,17 +14,13 @@ from catalog.listings import refusals
 from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
 from catalog.model.values import Status
 from catalog.reading import service_health, told_skills
+from catalog.reading.skills import review
 
 
 def counts(db: Database) -> dict[Status, int]:
     """Return the number of skills with each status."""
     numbers = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
     return {status: numbers.get(status, 0) for status in get_args(Status)}
-
-
-def to_review(db: Database) -> int:
-    """Return the number of versions that wait for review."""
-    return int(db.execute(f"SELECT count(*) FROM {AWAITING_REVIEW}").fetchone()[0])
 
 
 def findings_by_severity(db: Database) -> dict[str, int]:
@@ -42,6 +38,7 @@ def load(db: Database) -> dict[str, Any]:
         "health": {key: value for key, value in state["health"].items() if key != "id"},
         "counts": counts(db),
         "findings": findings_by_severity(db),
+        "dangers": [row | {"reason": _of_danger(row)} for row in review.dangerous(db)],
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
         "not_loaded": list(_not_loaded(db)),
         "links": [
@@ -78,6 +75,14 @@ def _not_loaded(db: Database) -> Iterator[dict[str, str]]:
         yield {"root": root, "path": path, "reason": " ".join(refusals.sentences(findings))}
 
 
+def _of_danger(row: dict[str, Any]) -> str:
+    """Return the dangers of a row of `review.dangerous`, who gets them, and the next step."""
+    if row["waits"]:
+        return f"{row['dangers']}; waits for `skilldrop review`"
+    decide = f": `skilldrop review approve {row['skill_id']}`, or `reject`"
+    return f"{row['dangers']}; agents get it{decide if row['review'] != 'none' else ''}"
+
+
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with its list of names as a list."""
     return row | {"taken": json.loads(row["taken"])} if "taken" in row else row
@@ -90,7 +95,8 @@ _FINDINGS = """
 """
 LISTS = {
     "roots": """
-        SELECT r.path, level, acceptance, ifnull(m.trouble, r.trouble) AS trouble, m.url, m.ref,
+        SELECT r.path, level, acceptance, review, profiles,
+               ifnull(m.trouble, r.trouble) AS trouble, m.url, m.ref,
                m.path AS path_in_git, m.git_commit, m.pulled_at
         FROM roots AS r LEFT JOIN mirrors AS m ON m.root = r.path
         WHERE configured = 1 ORDER BY position

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from catalog.database.expressions import is_withheld
+from catalog.database.expressions import MAY_BE_REVIEWED, is_withheld
 from catalog.database.queries import Row, Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.naming import skeleton
@@ -133,7 +133,7 @@ def decide(db: Writer, version: Row, decision: Decision) -> set[str]:
     }
     db.table("reviews").insert(row)
     db.execute(
-        "UPDATE versions SET review = ? WHERE digest = ? AND review IS NOT NULL",
+        f"UPDATE versions AS v SET review = ? WHERE digest = ? AND {MAY_BE_REVIEWED.format('v')}",
         [decision.decision, digest],
     )
     contested: set[str] = set()

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from catalog.database.expressions import DANGERS, NEWEST
 from catalog.database.queries import Database, Writer, to_json
 from catalog.model.change import OF_MEMORIES, ChangeResult, Event, MemoryEvent
 from catalog.model.values import IngestionOutcome, Trigger
@@ -122,11 +123,12 @@ def changes_since(db: Database, checkpoint: Checkpoint) -> list[ChangeResult]:
     ]
 
 
-_NEW = """
+_NEW = f"""
     SELECT i.id, i.started_at, i.outcome, i."trigger", i.root, i.path, s.skill_id, s.name,
            v.version, i.detail, i.outcome = 'shadowed' AND s.is_conflict,
            s.status = 'active' AND i.outcome NOT IN ('rejected', 'removed', 'held', 'shadowed')
                AND ifnull(i.version, 0) <= s.current_version_id,
+           iif(v.id = {NEWEST} AND v.review IS NOT 'approved', {DANGERS}, NULL),
            m.url, v.git_commit
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version

@@ -185,7 +185,7 @@ class Takeover:
     def _may_be_given(self, package: LostPackage, judged: Judged) -> bool:
         if decision := reviews.newest_decision(self._db, judged.verdict.digest or ""):
             return bool(decision["decision"] == "approved")
-        policy = reviews.Policy(package.root.review, package.root.review_severity, 0)
+        policy = reviews.Policy(package.root.review, 0)
         return package.digest is not None or not policy.concerns(judged.verdict.findings)
 
     def skills(self) -> dict[str, LostSkill]:

@@ -117,9 +117,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "read": ("read", "Print a file of a published skill"),
     },
     "Review and history": {
-        "pending": ("versions", "List the versions that wait for review"),
-        "approve": ("versions", "Let agents get a version that waits for review"),
-        "reject": ("versions", "Keep agents from getting a version"),
+        "review": ("review", "Approve or reject versions that wait, such as dangers"),
         "versions": ("versions", "List the versions of a skill and their changes"),
         "pin": ("versions", "Publish one version of a skill, and keep to it"),
         "unpin": ("versions", "Publish the newest version of a skill again"),

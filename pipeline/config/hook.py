@@ -27,10 +27,10 @@ DELIVERY = "X-Skilldrop-Delivery"
 """Header with the ids of the first and the last event; a repeated delivery has the same."""
 MEMORY = "memory"
 """Kind of the events of memories."""
-KINDS: tuple[str, ...] = ("published", "conflict", *(
+KINDS: tuple[str, ...] = ("danger", "published", "conflict", *(
     outcome for union in get_args(IngestionOutcome) for outcome in (get_args(union) or [union])
 ), MEMORY)  # fmt: skip
-"""Kinds of events: the outcomes of ingestions, two that several of them can have, and memories."""
+"""Kinds of events: the outcomes of ingestions, three that any of them can have, and memories."""
 
 
 def _kind(kind: str) -> str:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, model_val
 from catalog.model import naming
 from catalog.model.setting import A_SIZE, Root, Table
 from catalog.model.skill import GitOrigin, RootSpec
-from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule, Severity
+from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule
 from pipeline.dialects.registry import DEFAULT_PROFILES, OF_PROFILES
 from pipeline.mirrors.mirror import Mirror
 
@@ -35,17 +35,21 @@ class RootSettings(Table):
         description="a list of profiles; `skilldrop validate --help` lists them",
     )
     namespace: naming.NamespaceRule = Field("none", description="one of none, folder, path")
-    review: Review = Field("none", description="one of none, findings, always")
-    review_severity: Severity = Field("warning", description="one of error, warning, info")
+    review: Review = Field("dangers", description="one of none, dangers, findings, always")
     secrets: SecretRule = Field("leave-out", description="one of leave-out, reject, report")
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
-        if self.review == "findings" and "safety" not in self.profiles:
-            raise ValueError('review = "findings" needs safety in profiles; add it')
+        if self.wants_review and self.review != "always" and "safety" not in self.profiles:
+            raise ValueError(f'review = "{self.review}" needs safety in profiles; add it')
         if self.level == "plugin" and self.namespace != naming.NO_NAMESPACE:
             raise ValueError("a plugin root has the plugins as namespaces; remove namespace")
         return self
+
+    @property
+    def wants_review(self) -> bool:
+        """Whether its settings, not only the defaults, ask for reviews."""
+        return "review" in self.model_fields_set and self.review != "none"
 
     def spec_in(self, mirrors: Path) -> RootSpec:
         """Return the root, as the catalog's RootSpec; `mirrors` is the folder of mirrors."""

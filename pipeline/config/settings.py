@@ -130,7 +130,7 @@ class Settings(Table):
         for link in self.links:
             self.check_link(link)
         for root in self.roots:
-            if root.review != "none" and self.publish == "in-place":
+            if root.wants_review and self.publish == "in-place":
                 raise ValueError(
                     f"the root {root.path} has review = {root.review}, but with publish = "
                     "in-place agents read its folders at once; set publish to copy"
@@ -189,6 +189,8 @@ class Settings(Table):
             RootSpec(str(self.watched), profiles=DEFAULT_PROFILES),
         )
         report = of_roots(self.validation)
+        if self.publish == "in-place":  # an edit cannot wait
+            specs = tuple(replace(spec, review="none") for spec in specs)
         return tuple(replace(spec, report=report) for spec in specs)
 
     @property

@@ -125,14 +125,14 @@ def _body(hook: Hook, events: _Events) -> bytes | None:
 def _asked_for(hook: Hook, event: Event | MemoryEvent) -> bool:
     if isinstance(event, MemoryEvent):
         return hook.owner in (None, event.owner_type, f"{event.owner_type}:{event.owner_id}")
-    kinds = [event.outcome, event.is_published and "published", event.is_conflict and "conflict"]
-    return any(kind in hook.on for kind in kinds if kind)
+    has = {"danger": event.dangers, "published": event.is_published, "conflict": event.is_conflict}
+    return event.outcome in hook.on or any(has[kind] for kind in has.keys() & {*hook.on})
 
 
 def _as_json(event: Event | MemoryEvent) -> dict[str, object]:
     if isinstance(event, MemoryEvent):
         return _memory_as_json(event)
-    fields = event._asdict()
+    fields = event._asdict() | {"dangers": event.dangers.split(", ") if event.dangers else []}
     return {key: bool(value) if key.startswith("is_") else value for key, value in fields.items()}
 
 
@@ -165,11 +165,17 @@ def log_changes(events: Sequence[Event]) -> None:
     for event in events:
         if event.outcome == "held":
             continue
-        detail = f" ({event.detail})" if event.detail else ""
+        dangers = f"danger: {event.dangers}" if event.dangers else None
+        notes = "; ".join(filter(None, (dangers, event.detail)))
+        detail = f" ({notes})" if notes else ""
+        if event.outcome == "withheld":
+            detail += "; `skilldrop review` lists what waits"
         if event.is_conflict:
             detail += "; rename one of them, or choose with `skilldrop prefer PATH`"
         log.log(
-            logging.WARNING if event.outcome == "withheld" or event.is_conflict else logging.INFO,
+            logging.WARNING
+            if dangers or event.outcome == "withheld" or event.is_conflict
+            else logging.INFO,
             "%s %s",
             event.outcome,
             visible(f"{event.path}{detail}"),

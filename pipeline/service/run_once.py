@@ -11,6 +11,7 @@ from catalog.database import connection, requests
 from catalog.database.connection import explained
 from catalog.database.queries import Database
 from catalog.model.values import ChangeOutcome, Json, Status
+from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.writing import events
 from catalog.writing.packages.inspection import packaged
@@ -34,7 +35,7 @@ class Result:
     pending: tuple[WatchUnit, ...]  # folders that never stopped changing
     counts: Mapping[Status, int]  # of all skills in the catalog
     held: int  # removals that wait for acceptance
-    to_review: int  # versions that wait for review
+    to_look_at: Mapping[str, int]  # as `service_health.counts` returns it
     seconds: float
     failures: tuple[str, ...] = ()  # of pulls and hooks, in sentences
 
@@ -46,7 +47,7 @@ class Result:
             **{outcome: outcomes[outcome] for outcome in _COUNTED},
             "held": self.held,
             "pending": len(self.pending),
-            "to_review": self.to_review,
+            "to_review": self.to_look_at["to_review"],
             "active": self.counts["active"],
             "shadowed": self.counts["shadowed"],
             "seconds": round(self.seconds, 3),
@@ -116,7 +117,7 @@ def _result(
         tuple(pending),
         reading_status.counts(db),
         len(events.checkpoint(db).held),
-        reading_status.to_review(db),
+        service_health.counts(db),
         time.monotonic() - began,
         failures,
     )

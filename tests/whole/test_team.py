@@ -89,7 +89,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
         first = made.run("scan")
         assert first.returncode == 0
         assert "2 versions wait for review" in first.stdout
-        assert made.run("approve", "gus:installer", "--why", "Read it.").returncode == 0
+        assert made.run("review", "approve", "gus:installer", "--why", "Read it.").returncode == 0
         yield made
 
 
@@ -194,6 +194,6 @@ def test_each_tampering_is_reported(team: Team, tamper: Callable[[Team], None]) 
     assert team.differences()
     team.run("reconcile")
     if "gus:installer" in team.names("pending"):  # no folder has a lost approval
-        team.run("approve", "gus:installer")
+        team.run("review", "approve", "gus:installer")
     assert team.differences() == []
     assert "ida:installer" not in team.names()

@@ -4,12 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from catalog.database.expressions import AWAITING_REVIEW, IS_NEWEST, LOOKS_ALIKE
+from catalog.database.expressions import AWAITING_REVIEW, DANGERS, IS_NEWEST, LOOKS_ALIKE
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
 from catalog.model.values import SEVERITIES
 from catalog.reading import status
 from catalog.reading.search.filters import Filters
+from catalog.reading.skills import review
 from catalog.text import suggestions
 from catalog.text.humanize import count
 from catalog.usage import database as usage_database
@@ -75,11 +76,13 @@ def listed_skills(db: Database, filters: Filters) -> list[Row]:
 
 
 def front(db: Database) -> dict[str, Any]:
-    """Return the data of the front page: counts, latest, most read and awaited skills."""
+    """Return the data of the front page: counts, latest, most read, dangerous, awaited skills."""
+    dangerous = [row["id"] for row in review.dangerous(db, FRONT // 2)]
     awaited = [
         skill
         for (skill,) in db.execute(
-            f"SELECT v.skill FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT {FRONT // 2}"
+            f"SELECT v.skill FROM {AWAITING_REVIEW} AND {DANGERS} IS NULL"
+            f" ORDER BY v.id LIMIT {FRONT // 2}"
         )
     ]
     read = usage_summary.most_read(db, FRONT // 2)
@@ -88,6 +91,7 @@ def front(db: Database) -> dict[str, Any]:
         "latest": cards_of(db, skills(db, Filters(), size=FRONT)),
         "most_read": cards_of(db, list(read)),
         "reads": read,
+        "dangerous": cards_of(db, dangerous),
         "awaited": cards_of(db, awaited),
     }
 

@@ -4,7 +4,13 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from catalog.database.expressions import AWAITING_REVIEW, NEWEST
+from catalog.database.expressions import (
+    AWAITING_REVIEW,
+    DANGER_SERVED,
+    DANGERS,
+    MAY_BE_REVIEWED,
+    NEWEST,
+)
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading.skills import versions
@@ -51,6 +57,14 @@ def waiting(db: Database, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
     """Return the newest versions that wait for review, the longest waiting first."""
     values = {"limit": limit, "offset": offset}
     return [_compared(db, row) for row in db.rows(_WAITING, values)]
+
+
+def dangerous(db: Database, limit: int = -1) -> list[Row]:
+    """Return the skills with dangers that wait for review, then those that agents get unapproved.
+
+    Each has id, root, path, skill_id, its dangers, the setting of its root, and whether it waits.
+    """
+    return db.rows(_DANGEROUS, {"limit": limit})
 
 
 def outcome(db: Database, version: Row) -> dict[str, Any]:
@@ -114,6 +128,15 @@ _WAITING = f"""
         AND s.status IN ('active', 'shadowed')
     ORDER BY w.id
 """
+_SKILL = f"""
+    s.id, s.root, s.path, s.skill_id, {DANGERS} AS dangers,
+    (SELECT review FROM roots WHERE path = s.root) AS review
+"""
+_DANGEROUS = f"""
+    SELECT {_SKILL}, 1 AS waits FROM {AWAITING_REVIEW} AND {DANGERS} IS NOT NULL
+    UNION SELECT {_SKILL}, 0 FROM {DANGER_SERVED}
+    ORDER BY waits DESC, root, path LIMIT :limit
+"""
 _BELOW_ROOT = """
     iif(substr(:absolute, 1, length(r.path) + 1) = r.path || '/',
         substr(:absolute, length(r.path) + 2), NULL)
@@ -121,7 +144,7 @@ _BELOW_ROOT = """
 _REVIEWED = f"""
     SELECT v.*, s.root, s.path, s.path = :asked OR s.root || '/' || s.path = :absolute AS is_folder
     FROM skills AS s JOIN versions AS v ON v.skill = s.id
-    WHERE s.status != 'removed' AND v.review IS NOT NULL
+    WHERE s.status != 'removed' AND {MAY_BE_REVIEWED.format("v")}
         AND s.id IN (SELECT id FROM skills WHERE name = :asked
                      UNION SELECT id FROM skills WHERE skill_id = :asked
                      UNION SELECT f.id FROM roots AS r CROSS JOIN skills AS f

@@ -88,7 +88,7 @@ def find_version(db: Database, skill: Row, version: str) -> Row:
         raise NotInCatalog(f"{name} has no version {shown(version)}. {choices}")
     if unfit := _UNFIT.get(rows[version]["review"]):
         raise NotInCatalog(
-            f"Version {version} of {name} {unfit}; `skilldrop approve` publishes it. {choices}"
+            f"Version {version} of {name} {unfit}; `skilldrop review` lists it. {choices}"
         )
     raise NotInCatalog(f"The files of version {version} of {name} are not kept. {choices}")
 

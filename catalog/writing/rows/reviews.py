@@ -11,7 +11,7 @@ from catalog.database.queries import Database, Row, Writer
 from catalog.model import finding as model_finding
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord
-from catalog.model.values import SEVERITIES, Review, ReviewState, Severity
+from catalog.model.values import Review, ReviewState
 from catalog.writing.rows import derived
 
 UNPUBLISHABLE: tuple[ReviewState, ...] = ("waits", "rejected")
@@ -23,17 +23,15 @@ class Policy(NamedTuple):
     """Settings of a root about reviews."""
 
     review: Review
-    severity: Severity  # from which a safety finding needs a review
     first: int  # id of the first version stored under the present rules
 
     def concerns(self, findings: Iterable[Finding]) -> bool:
         """Return whether content with these findings needs a review, if it is new."""
-        if self.review != "findings":
-            return self.review == "always"
-        worst = SEVERITIES[: SEVERITIES.index(self.severity) + 1]
-        return any(
-            finding.profile == "safety" and finding.severity in worst for finding in findings
-        )
+        if self.review == "dangers":
+            return any(finding.severity == "danger" for finding in findings)
+        if self.review == "findings":
+            return any(each.profile == "safety" and each.severity != "info" for each in findings)
+        return self.review == "always"
 
 
 def policies(db: Database) -> dict[str, Policy]:
@@ -118,7 +116,7 @@ def update_findings(db: Writer, skill: int) -> None:
     derived.replace_findings(db, model_finding.OF_UNPUBLISHED, wanted)
 
 
-_POLICIES = "SELECT path, review, review_severity, review_from FROM roots WHERE review != 'none'"
+_POLICIES = "SELECT path, review, review_from FROM roots WHERE review != 'none'"
 _IS_OLD = f"""
     SELECT EXISTS (SELECT 1 FROM versions WHERE skill = :skill AND digest = :digest
                    AND id < :first AND review IS NULL)

@@ -36,7 +36,7 @@ class Roots:
             self._db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
             for position, root in enumerate(roots):
                 rules = (judged_by, root.level, root.acceptance, *root.profiles, root.namespace)
-                rules += (root.review, root.review_severity, root.secrets)
+                rules += (root.review, root.secrets)
                 row = {
                     "path": root.path,
                     "level": root.level,
@@ -45,7 +45,6 @@ class Roots:
                     "profiles": to_json(root.profiles),
                     "rules": " ".join(rules),
                     "review": root.review,
-                    "severity": root.review_severity,
                 }
                 self._db.execute(_UPSERT, row)
                 if origin := root.origin:
@@ -116,14 +115,14 @@ class Roots:
 
 _UPSERT = """
     INSERT INTO roots (path, level, position, acceptance, profiles, judged_by, review,
-                       review_severity, review_from)
-    VALUES (:path, :level, :position, :acceptance, :profiles, :rules, :review, :severity,
+                       review_from)
+    VALUES (:path, :level, :position, :acceptance, :profiles, :rules, :review,
             (SELECT ifnull(max(id), 0) + 1 FROM versions))
     ON CONFLICT (path) DO UPDATE SET level = excluded.level, position = excluded.position,
         acceptance = excluded.acceptance, profiles = excluded.profiles,
         review_from = iif(judged_by = excluded.judged_by, review_from, excluded.review_from),
         judged_by = excluded.judged_by, review = excluded.review,
-        review_severity = excluded.review_severity, configured = 1
+        configured = 1
 """
 _SET_ORIGIN = """
     UPDATE roots SET git_url = ?, git_ref = ?, git_path = ?, git_commit = ? WHERE path = ?

@@ -120,11 +120,10 @@ def _lines(result: Result) -> Iterator[str]:
     summary = ", ".join(changed) or "nothing changed"
     seen = counted(result.report.folders, "skill folder")
     yield f"{seen} scanned in {humanize.duration(result.seconds)}: {summary}."
+    yield from service_health.of_reviews(result.to_look_at)
     yield from (f"still changing: {unit.root}/{unit.path}" for unit in result.pending)
     if result.held:
         yield f"{counted(result.held, 'removal')} held; `skilldrop status` lists them."
-    if result.to_review:
-        yield service_health.of_reviews(result.to_review)
     now = result.counts
     active, shadowed, rejected = now["active"], now["shadowed"], now["rejected"]
     yield (

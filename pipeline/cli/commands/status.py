@@ -1,5 +1,6 @@
 """Commands that print the state of the catalog and its findings."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +10,7 @@ import click
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import GitOrigin
-from catalog.model.values import FAILING, SEVERITIES
+from catalog.model.values import FAILING, SEVERITIES, Review
 from catalog.reading import lookup, service_health, told_skills
 from catalog.reading import status as reading_status
 from catalog.reading.findings import finding_lists
@@ -31,8 +32,8 @@ from pipeline.config.settings import Settings
 @click.option(
     "--check",
     is_flag=True,
-    help="Print only health; exit 1 if the service is not running or needs attention, or if"
-    " skills of one level have the same name.",
+    help="Print only health; exit 1 if the service is not running or needs attention, or if a"
+    " danger waits for a decision, or skills of one level have the same name.",
 )
 @with_catalog
 def status(settings: Settings, db: Database, skill: str | None, check: bool) -> Answer:
@@ -56,7 +57,8 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     host, _ = site_address(state["health"], settings)
     state["restart"] = _restart(state["health"])
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
-    is_well = health_of(state).is_followed and not state["conflicts"]
+    dangers = [row for row in state["dangers"] if row["review"] != "none"]
+    is_well = health_of(state).is_followed and not dangers and not state["conflicts"]
     text = health(state) if check else report(state)
     return Answer(state, [text], FINDINGS if check and not is_well else DONE)
 
@@ -74,23 +76,32 @@ def _restart(health: Mapping[str, Any]) -> str | None:
 
 def report(state: dict[str, Any]) -> str:
     """Return the state of the catalog and its problems, in about one screenful."""
-    lines = [health(state), *_totals(state)]
-    is_much = sum(len(state[word]) for word in (*_LISTED, "errors")) > _SHOWN
+    is_much = sum(len(state[word]) for word in _LISTED) > _SHOWN
     most = _SHOWN_OF_MUCH if is_much else _SHOWN
-    in_conflict = {(row["root"], row["path"]) for row in state["conflicts"]}
+    lines = [health(state), *_folders("dangers", state["dangers"], most), *_totals(state)]
     for word in _LISTED:
-        rows = state[word]
-        if word == "shadowed":  # conflicts are listed above
-            rows = [row for row in rows if (row["root"], row["path"]) not in in_conflict]
-        lines += _folders(word, rows, most)
-    lines += _errors(state["errors"], most)
+        if word == "errors":
+            lines += _errors(state[word], most)
+        elif word != "dangers":
+            listed = _places(state, _LISTED_ABOVE.get(word))
+            rows = [row for row in state[word] if (row["root"], row["path"]) not in listed]
+            lines += _folders(word, rows, most)
     return "\n".join(lines)
+
+
+def _places(state: Mapping[str, Any], word: str | None) -> set[tuple[str, str]]:
+    """Return the folders of a list; none without a list."""
+    return {(row["root"], row["path"]) for row in state[word]} if word else set()
+
+
+_LISTED_ABOVE = {"awaits_review": "dangers", "shadowed": "conflicts"}
+"""Lists whose folders are not repeated if another list has them."""
 
 
 def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield the roots, counts by status, indexes, findings, repairs and the last recovery."""
     for root in state["roots"]:
-        yield f"root {root['path']} ({root['level']}, {root['acceptance']})"
+        yield f"root {root['path']} ({root['level']}, {root['acceptance']}){_review(root)}"
         if root["url"]:
             yield visible(_mirror(root))
     yield ", ".join(
@@ -108,6 +119,21 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     yield from map(_recovery, state["recoveries"][-1:])
     for warning in filter(None, (state.get("restart"), state.get("site_warning"))):
         yield click.style(visible(warning), fg="yellow")
+
+
+def _review(root: Mapping[str, Any]) -> str:
+    """Return which versions of a root wait for review, unless it is the default: the dangers."""
+    if root["review"] == "dangers" and "safety" not in json.loads(root["profiles"]):
+        return "; dangers are not looked for"
+    return _REVIEWS[root["review"]]
+
+
+_REVIEWS: Mapping[Review, str] = {
+    "none": "; dangers do not wait for review",
+    "dangers": "",
+    "findings": "; findings about safety wait for review",
+    "always": "; all new versions wait for review",
+}
 
 
 def _mirror(root: Mapping[str, Any]) -> str:
@@ -146,21 +172,23 @@ def _recovery(row: Mapping[str, Any]) -> str:
 
 
 _LISTED: Mapping[str, str] = {
-    "pending": "pending",
+    "dangers": "danger",
+    "awaits_review": "waits for review",
     "rejected": "rejected",
     "newest_rejected": "newest content rejected, last good version stays",
-    "version_pinned": "pinned to an earlier version",
     "rejected_in_review": "newest content rejected in review, last approved version stays",
-    "awaits_review": "waits for review",
+    "pending": "pending",
+    "conflicts": "name conflict",
     "name_confusable": "name looks like another",
     "secrets": "secret in a file",
-    "conflicts": "name conflict",
     "not_loaded": "not loaded by every agent",
     "broken_references": "reference broken",
+    "errors": "error",
+    "version_pinned": "pinned to an earlier version",
     "shadowed": "shadowed",
     "not_skills": "not a skill",
 }
-"""Keys of `status.load` whose folders are listed, with their labels."""
+"""Keys of `status.load` whose folders are listed, the worst first, with their labels."""
 _SHOWN = 20
 """Most lines about problems in all, if they fit on one screen …"""
 _SHOWN_OF_MUCH = 4

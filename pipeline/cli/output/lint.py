@@ -159,7 +159,7 @@ def _consequences(judgement: Judgement, found: Collection[Severity]) -> Iterator
     """Yield a sentence each about the consequences of the dangers and the errors of a skill."""
     path = visible(judgement.path)
     if "danger" in found:
-        yield click.style(f"{path}: dangerous; read it before you trust it.", bold=True)
+        yield click.style(f"{path}: dangerous; by default it waits for review.", bold=True)
     if "error" in found and not judgement.loadable:
         yield click.style(f"{path}: rejected.", bold=True)
     elif "error" in found:

@@ -67,6 +67,7 @@ def test_an_event_names_the_skill_and_its_version(store: Store) -> None:
         True,
         None,
         None,
+        None,
     )
 
 

@@ -149,7 +149,7 @@ def test_a_reader_names_the_commands_that_replace_an_unreleased_catalog(tmp_path
     with pytest.raises(CatalogUnusable, match=r"unreleased version .* `skilldrop scan`"):
         database_connection.open_catalog(path)
     assert path.read_bytes() == before
-    assert connection.MIGRATIONS[0] == "m001_catalog"
+    assert connection.MIGRATIONS[0] == "m001_first_tables"
 
 
 CATALOG = Path("var/catalog.db")
@@ -164,8 +164,8 @@ def reviewed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("approved", "rejected", "waits"):
         write_skill(Path("watched", name))
     run("scan")
-    run("approve", "approved")
-    run("reject", "rejected", "--why", "No.")
+    run("review", "approve", "approved")
+    run("review", "reject", "rejected", "--why", "No.")
     assert published() == ["approved"]
 
 
@@ -228,10 +228,10 @@ def test_decisions_from_the_journal_are_told(
 
 def test_a_pin_outlives_the_catalog() -> None:
     """Agents still get the pinned version, whatever the folder has, and it can be unpinned."""
-    run("approve", "waits")
+    run("review", "approve", "waits")
     write_skill(Path("watched", "approved"), description="Does other work.")
     run("scan")
-    run("approve", "approved")
+    run("review", "approve", "approved")
     ((first,), (second,)) = rows(
         CATALOG, "SELECT version FROM versions WHERE skill_id = 'approved' ORDER BY id"
     )
@@ -253,12 +253,12 @@ def test_a_pin_outlives_the_catalog() -> None:
 
 def test_a_preference_outlives_the_catalog() -> None:
     """The preferred folder of two keeps the name."""
-    run("approve", "waits")
+    run("review", "approve", "waits")
     for folder in ("a", "b"):
         write_skill(Path("watched", folder, "same"), description=f"Lies in {folder}.")
     run("scan")
     for folder in ("a", "b"):
-        run("approve", f"watched/{folder}/same")
+        run("review", "approve", f"watched/{folder}/same")
     run("prefer", "watched/b/same")
     winner = "SELECT path FROM skills WHERE skill_id = 'same' AND status = 'active'"
     assert rows(CATALOG, winner) == [("b/same",)]

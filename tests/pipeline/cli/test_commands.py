@@ -68,7 +68,7 @@ def test_a_shell_completes_commands_and_their_options() -> None:
     assert [item.value for item in found] == [
         "remove",
         "read",
-        "reject",
+        "review",
         "reconcile",
     ]
     assert found[0].help == "Move a skill to the trash"

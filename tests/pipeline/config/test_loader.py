@@ -293,7 +293,7 @@ def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str
         ("site = 3", "site is 3; it must be a [site] table."),
         (
             "[[roots]]\npath = 'r'\nreview = 'some'",
-            "review in [[roots]] number 1 is 'some'; it must be one of none, findings, always.",
+            "review in [[roots]] number 1 is 'some'; it must be one of none, dangers, ",
         ),
         (
             "[[roots]]\npath = 'r'\nreview = 'findings'\nprofiles = ['spec']",

@@ -43,8 +43,8 @@ def test_a_scan_tells_each_hook_once(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('on = ["published"]\nurl = "http://x/"', "has no name"),
-        ('name = "a"\non = ["publshed"]\nurl = "http://x/"', "must be a list of published"),
-        ('name = "a"\non = []\nurl = "http://x/"', "must be a list of published"),
+        ('name = "a"\non = ["publshed"]\nurl = "http://x/"', "must be a list of danger, published"),
+        ('name = "a"\non = []\nurl = "http://x/"', "must be a list of danger, published"),
         ('name = "a"\non = ["added"]', "needs either url or command"),
         ('name = "a"\non = ["added"]\nurl = "ftp://x/"', "http or https"),
         ('name = "a"\non = ["added"]\nurl = "http://u:hunter2@x/"', "has a user name or password"),

@@ -56,6 +56,32 @@ def test_a_skill_that_cannot_be_published_is_a_warning(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
+DANGEROUS = REJECTED._replace(
+    outcome="withheld", path="a", detail="waits for review", dangers="data-sent-away, secret"
+)
+
+
+def test_a_danger_is_the_first_that_the_log_says(caplog: pytest.LogCaptureFixture) -> None:
+    """It is a warning whether agents get the version or not; the next step is named."""
+    log_changes([DANGEROUS, DANGEROUS._replace(outcome="added", detail=None)])
+    assert caplog.messages == [
+        "withheld a (danger: data-sent-away, secret; waits for review);"
+        " `skilldrop review` lists what waits",
+        "added a (danger: data-sent-away, secret)",
+    ]
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
+def test_a_hook_can_ask_for_dangers_alone() -> None:
+    """It gets their codes."""
+    hook = Hook(name="a", on=("danger",), url="http://x/")
+    body = listeners._body(hook, [REJECTED, DANGEROUS])
+    assert [event["dangers"] for event in json.loads(body or b"")["events"]] == [
+        ["data-sent-away", "secret"]
+    ]
+    assert listeners._body(hook, [REJECTED]) is None
+
+
 def test_outcome_files_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     """Stored files, and rejected ones with the reason."""
     caplog.set_level("INFO")

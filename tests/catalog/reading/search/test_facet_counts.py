@@ -21,7 +21,7 @@ LINKED = "See https://Docs.acme.dev/x, http://localhost:80, http://example.com a
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
     """Return a catalog of skills that differ in all that is filtered."""
-    checked = RootSpec(ROOT, profiles=("spec", "safety"))
+    checked = RootSpec(ROOT, profiles=("spec", "safety"), review="none")
     made = rooted(Store.in_memory(), checked, RootSpec("/company", "enterprise"))
     made.apply(
         [

@@ -38,7 +38,7 @@ def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
     assert '<span class="badge odd">Read</span>' not in page
     assert "Counts words. Use when" in page  # a removed line
     assert "agents get no version of it" in page
-    assert "skilldrop approve word-count 2026" in page
+    assert "skilldrop review approve word-count --version 2026" in page
     assert "https://&lt;b&gt;Evil" in page
     assert "<b>Evil" not in page
     assert "This page is empty." in site.get("/review?page=9").text

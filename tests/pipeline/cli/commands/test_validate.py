@@ -222,7 +222,7 @@ def test_a_danger_fails_and_is_marked_in_every_format(project: Path, skill: Skil
     assert told.return_value == 1
     assert "danger instruction-override" in told.stdout
     assert told.stdout.endswith(
-        "evil: dangerous; read it before you trust it.\n"
+        "evil: dangerous; by default it waits for review.\n"
         "1 skill, none rejected; 1 danger, 0 errors, 0 warnings, 0 info.\n"
     )
     assert run(*only, "--fail-on", "danger").return_value == 1

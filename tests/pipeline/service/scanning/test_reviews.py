@@ -34,7 +34,7 @@ def serving(tmp_path: Path, skill: SkillWriter) -> Iterator[Serving]:
     made.wait_for(lambda: made.rows("SELECT 1 FROM versions"))
     made.wait_for(made.is_quiet)
     assert not (made.settings.packages_folder / "a/current").exists()
-    assert command(made, "approve", "a", "--by", "ana").returncode == 0
+    assert command(made, "review", "approve", "a", "--by", "ana").returncode == 0
     skill(
         root / "a",
         description="Two.",
@@ -65,18 +65,27 @@ def test_an_approval_publishes_and_is_recorded(serving: Serving, runs: bool) -> 
         serving.stop()
     assert "One." in published(serving)
     assert ": One.\n" in serving.index()
-    listed = command(serving, "pending")
+    listed = command(serving, "review")
     assert listed.returncode == 1
     assert "scripts added or changed: scripts/run.sh" in listed.stdout
     assert "new tools: Write" in listed.stdout
     assert "new hosts: one.skills.org, three.skills.net, two.skills.com" in listed.stdout
-    (waiting,) = json.loads(command(serving, "pending", "--json").stdout)
+    (waiting,) = json.loads(command(serving, "review", "--json").stdout)
     assert (waiting["path"], waiting["added"]) == ("a", ["scripts/run.sh"])
     assert "waits for review: a  version" in command(serving, "status").stdout
     assert "1 version waits for review" in command(serving, "status", "--check").stdout
     assert "(waits for review)" in command(serving, "versions", "a").stdout
     assert reconcile.compare_once(serving.settings).differences == ()
-    done = command(serving, "approve", str(serving.root / "a"), waiting["version"], "--why", "Ok.")
+    done = command(
+        serving,
+        "review",
+        "approve",
+        str(serving.root / "a"),
+        "--version",
+        waiting["version"],
+        "--why",
+        "Ok.",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "agents get this version" in done.stdout
     serving.wait_for(lambda: ": Two.\n" in serving.index())
@@ -86,14 +95,16 @@ def test_an_approval_publishes_and_is_recorded(serving: Serving, runs: bool) -> 
         ("ana", None),
         (user, "Ok."),
     ]
-    assert command(serving, "pending").stdout == "0 versions to review.\n"
+    assert command(serving, "review").stdout == "0 versions to review.\n"
     assert reconcile.compare_once(serving.settings).differences == ()
 
 
 def test_a_rejection_needs_a_reason_and_keeps_the_last_version(serving: Serving) -> None:
     """The reason is in the finding that the author sees."""
-    assert command(serving, "reject", "a").returncode == 2
-    done = command(serving, "reject", "a", "--why", "It sends data.", "--by", "ana", "--json")
+    assert command(serving, "review", "reject", "a").returncode == 2
+    done = command(
+        serving, "review", "reject", "a", "--why", "It sends data.", "--by", "ana", "--json"
+    )
     (skill,) = json.loads(done.stdout)["skills"]
     assert (skill["status"], skill["is_published"]) == ("active", 0)
     assert "One." in published(serving)
@@ -102,7 +113,7 @@ def test_a_rejection_needs_a_reason_and_keeps_the_last_version(serving: Serving)
     )
     assert "(rejected in review)" in command(serving, "versions", "a").stdout
     assert reconcile.compare_once(serving.settings).differences == ()
-    again = command(serving, "approve", "nothing")
+    again = command(serving, "review", "approve", "nothing")
     assert again.returncode == 2
     assert "'nothing' has no version that needs a review" in again.stderr
 
