@@ -141,25 +141,10 @@ LAST_GOOD_VERSION_STANDS = _READING.warning(
     "The newest content was rejected, so the last good version stays published.",
     "Fix the errors of this skill; its new content is then published.",
 )
-VERSION_PINNED = _READING.info(
-    "version-pinned",
-    "The skill is pinned to an earlier version by `skilldrop pin`.",
-    "Run `skilldrop unpin` with its name to publish the content of its folder.",
-)
 NAME_CONFUSABLE = _SAFETY.warning(
     "name-confusable",
     "The name looks like that of another active skill, or mixes scripts within a word.",
     "Check that it is the skill you want; rename one of the two in letters of one script.",
-)
-AWAITS_REVIEW = _READING.warning(
-    "awaits-review",
-    "The content of the folder waits for review; agents do not get it.",
-    "Look at its changes with `skilldrop review`, then approve or reject it.",
-)
-REJECTED_IN_REVIEW = _READING.warning(
-    "rejected-in-review",
-    "The content of the folder was rejected in review; agents do not get it.",
-    "Change the skill as the reviewer asks.",
 )
 REFERENCE_BROKEN = _READING.warning(
     "skill-reference-broken",
@@ -194,8 +179,6 @@ ROUTING_TESTS_UNREADABLE = ROUTING.info(
     "Write valid JSON: a list of objects with a text as query and true or false as should_trigger.",
 )
 PUBLICATION_TYPES = (*_READING, *_SAFETY, *ROUTING)
-OF_UNPUBLISHED = (VERSION_PINNED.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.code)
-"""Codes of the findings for skills that do not follow their folder."""
 PUBLICATION_CODES = tuple(kind.code for kind in PUBLICATION_TYPES)
 ROUTING_CODES = tuple(kind.code for kind in ROUTING)
 ON_OTHERS = (
@@ -203,11 +186,3 @@ ON_OTHERS = (
     *(INTERNAL_ERROR_IN_INDEX.code, *ROUTING_CODES),
 )
 """Codes of the findings that change with other skills, while the folder stays as it is."""
-
-
-def pinned_to(version: str) -> Finding:
-    """Return the finding for a skill pinned to a version."""
-    return VERSION_PINNED.at(
-        f"The skill is pinned to version {version}; the content of its folder "
-        "is recorded but not published."
-    )

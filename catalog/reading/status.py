@@ -95,9 +95,9 @@ _FINDINGS = """
 """
 LISTS = {
     "roots": """
-        SELECT r.path, level, acceptance, review, profiles,
-               ifnull(m.trouble, r.trouble) AS trouble, m.url, m.ref,
-               m.path AS path_in_git, m.git_commit, m.pulled_at
+        SELECT r.path, level, acceptance, ifnull(m.trouble, r.trouble) AS trouble, m.url, m.ref,
+               m.path AS path_in_git, m.git_commit, m.pulled_at, review, review = 'none'
+               OR review != 'always' AND NOT instr(profiles, '"safety"') AS lets_dangers_pass
         FROM roots AS r LEFT JOIN mirrors AS m ON m.root = r.path
         WHERE configured = 1 ORDER BY position
     """,

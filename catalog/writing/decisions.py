@@ -76,7 +76,6 @@ def return_to(
     db.table("skills").update(skill["id"], fields)
     derived.write(db, [skill["id"]])
     _note(db, skill, change, version["id"])
-    reviews.update_findings(db, skill["id"])
     return {skill["skill_id"], version["skill_id"]}
 
 
@@ -156,7 +155,6 @@ def _follow(db: Writer, skill: Row, decision: Row, *, is_unpublished: bool) -> s
     if keeps_pin or (is_present and latest and latest["id"] == skill["current_version_id"]):
         if decision["decision"] == "rejected":
             _note(db, skill, Return("rejected", reason, at), skill["decided"])
-        reviews.update_findings(db, skill["id"])
         return {skill["skill_id"]}
     if latest and (is_present or latest["id"] in (skill["newest"], skill["decided"])):
         if is_unpublished:

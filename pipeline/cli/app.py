@@ -117,7 +117,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "read": ("read", "Print a file of a published skill"),
     },
     "Review and history": {
-        "review": ("review", "Approve or reject versions that wait, such as dangers"),
+        "review": ("versions", "Approve or reject versions that wait, such as dangers"),
         "versions": ("versions", "List the versions of a skill and their changes"),
         "pin": ("versions", "Publish one version of a skill, and keep to it"),
         "unpin": ("versions", "Publish the newest version of a skill again"),

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from catalog.database.expressions import FOLDER_NAME, IS_NEWEST, LOOKS_ALIKE
+from catalog.database.expressions import FOLDER_NAME, IS_NEWEST, LOOKS_ALIKE, NEWEST
 from catalog.database.queries import Database, Row
 from catalog.model.fields import COLUMNS, DECLARED
 from catalog.prompt_index.locations import Locations
@@ -69,11 +69,12 @@ def folder_states(db: Database, name: str) -> list[Row]:
     return [row | details(db, row) for row in rows]
 
 
-_STATES = """
+_STATES = f"""
     SELECT s.id, s.name, s.skill_id, s.status, s.status_reason, s.is_conflict, s.level, s.root,
            s.path, s.spec_valid, s.model_invocable, s.pending_since, s.pending_reason,
            s.newest_rejected_at, s.last_changed, v.version,
-           (SELECT version FROM versions WHERE id = s.pinned_version_id) AS pinned_version
+           (SELECT version FROM versions WHERE id = s.pinned_version_id) AS pinned_version,
+           (SELECT review FROM versions WHERE id = {NEWEST}) AS review
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
     WHERE s.skill_id = ? ORDER BY s.id = ? DESC, s.status, s.root, s.path
 """

@@ -15,7 +15,7 @@ from catalog.reading.lookup import find_skill
 from catalog.text.differences import ComparisonsLeft, difference
 from catalog.text.suggestions import few, shown
 
-_UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
+UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
 
 
 def history(db: Database, asked: str, packages: Path | None = None) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def find_version(db: Database, skill: Row, version: str) -> Row:
     kept = [
         name
         for name, row in rows.items()
-        if row["package_path"] and row["described"] != "{}" and row["review"] not in _UNFIT
+        if row["package_path"] and row["described"] != "{}" and row["review"] not in UNFIT
     ]
     if version in kept:
         return rows[version]
@@ -86,7 +86,7 @@ def find_version(db: Database, skill: Row, version: str) -> Row:
     name = shown(skill["name"])
     if version not in rows:
         raise NotInCatalog(f"{name} has no version {shown(version)}. {choices}")
-    if unfit := _UNFIT.get(rows[version]["review"]):
+    if unfit := UNFIT.get(rows[version]["review"]):
         raise NotInCatalog(
             f"Version {version} of {name} {unfit}; `skilldrop review` lists it. {choices}"
         )

@@ -58,13 +58,12 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         _accept_behind(work, record, judged, old, kept, review)
         return
     fields = {**judged.columns.skill, **SETTLED, "pinned_version_id": None}
-    findings = (*record.findings, *reviews.findings(work.db, None, review, record.digest))
     if review in reviews.UNPUBLISHABLE:
         fields |= reviews.unpublished(work.db, review, record.digest) | {"shadowed_by": None}
     content = judged.columns
     stored = work.stored_version(old["id"], record) if old and old["digest"] else None
     is_described = stored and stored["described"] == content.version["described"]
-    if old and is_described and work.is_unchanged(old, fields, findings, record.fingerprint):
+    if old and is_described and work.is_unchanged(old, fields, record.findings, record.fingerprint):
         return
     if not stored and old and _is_delayed(work, old, record):
         return
@@ -82,7 +81,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         fields |= {"status": "active", "status_reason": None}  # until shadowing is decided
     fields |= {"id": skill, "current_version_id": version}
     new = version if is_new else None
-    work.change(judged, old, fields, findings, _outcome(judged, old), new, review)
+    work.change(judged, old, fields, record.findings, _outcome(judged, old), new, review)
 
 
 def _outcome(judged: Judged, old: Row | None) -> FolderOutcome:
@@ -117,10 +116,6 @@ def _accept_behind(
     place, skill = judged.places[0], old["id"]
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
     fields["files_left_out"] = judged.columns.skill["files_left_out"]
-    pinned = kept["version"] if old["pinned_version_id"] == kept["id"] else None
-    has_new_rank = _is_reranked(old, record.place)
-    held = reviews.findings(work.db, None if has_new_rank else pinned, review, record.digest)
-    findings = (*record.findings, *held)
     stored = work.stored_version(skill, record)
     if not stored and _is_delayed(work, old, record):
         return
@@ -128,19 +123,19 @@ def _accept_behind(
     if stored:
         work.update_version(stored, content, record.place.root, review)
     fields |= _at_version(work, old, kept)
-    if has_new_rank:
+    if _is_reranked(old, record.place):
         old = old | {"current_version_id": kept["id"]}
         fields |= work.readdressed(old, _with_level(old, record.place))
     elif (
         stored
         and stored["review"] == review
-        and work.is_unchanged(old, fields, findings, record.fingerprint)
+        and work.is_unchanged(old, fields, record.findings, record.fingerprint)
     ):
         return
     version = None
     if not stored:
         version = work.add_version(skill, record, content, work.moment(old), review)
-    work.change(judged, old, fields, findings, _outcome(judged, old), version, review)
+    work.change(judged, old, fields, record.findings, _outcome(judged, old), version, review)
 
 
 def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
@@ -202,9 +197,6 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
         }
         if _is_reranked(old, rejection.place):
             fields |= work.readdressed(old, _with_level(old, rejection.place))
-        elif old["pinned_version_id"]:
-            pinned = work.version_row(old["pinned_version_id"])["version"]
-            findings = (*findings, model_finding.pinned_to(pinned))
     else:
         errors = [each.message for each in findings if each.severity == "error"]
         fields = {

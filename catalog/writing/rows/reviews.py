@@ -3,16 +3,14 @@
 The newest decision on a digest counts, in every folder that has the content.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, cast
 
 from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
-from catalog.database.queries import Database, Row, Writer
-from catalog.model import finding as model_finding
+from catalog.database.queries import Database, Row
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord
 from catalog.model.values import Review, ReviewState
-from catalog.writing.rows import derived
 
 UNPUBLISHABLE: tuple[ReviewState, ...] = ("waits", "rejected")
 """States of versions that agents do not get."""
@@ -91,31 +89,6 @@ def clause(decision: Row) -> str:
     return f"{decision['decision']} in review by {decision['decided_by']}{why}"
 
 
-def findings(db: Database, pinned: str | None, state: str | None, digest: str) -> Iterator[Finding]:
-    """Yield the findings on a skill that stays at a version: by its pin, or until a review.
-
-    pinned is the version that it is pinned to; state and digest are those of its folder's content.
-    """
-    if pinned:
-        yield model_finding.pinned_to(pinned)
-    if state == "waits":
-        yield model_finding.AWAITS_REVIEW.at()
-    elif state == "rejected":
-        reason = rejection(db, digest)
-        yield model_finding.REJECTED_IN_REVIEW.at(
-            f"The content of the folder was {reason}. Agents do not get it."
-        )
-
-
-def update_findings(db: Writer, skill: int) -> None:
-    """Replace these findings, after a change of the pin or of a review."""
-    row = next(db.query(_HOLD, [skill]))
-    state = row["review"] if row["digest"] == row["seen_digest"] else None
-    new = list(findings(db, row["pinned"], state, row["digest"]))
-    wanted = {(skill, row["root"], row["path"]): new}
-    derived.replace_findings(db, model_finding.OF_UNPUBLISHED, wanted)
-
-
 _POLICIES = "SELECT path, review, review_from FROM roots WHERE review != 'none'"
 _IS_OLD = f"""
     SELECT EXISTS (SELECT 1 FROM versions WHERE skill = :skill AND digest = :digest
@@ -129,10 +102,4 @@ _NEWEST_PUBLISHABLE = f"""
     WHERE skill = ? AND digest IS NOT ?
         AND (review IS NULL OR review = 'approved' AND {HAS_APPROVAL})
     ORDER BY id DESC LIMIT 1
-"""
-_HOLD = """
-    SELECT s.root, s.path, s.seen_digest, p.version AS pinned, v.review, v.digest
-    FROM skills AS s LEFT JOIN versions AS p ON p.id = s.pinned_version_id
-    JOIN versions AS v ON v.id = (SELECT max(id) FROM versions WHERE skill = s.id)
-    WHERE s.id = ?
 """

@@ -17,6 +17,7 @@ from catalog.model.setting import Retention
 from catalog.model.skill import SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading.skills import references as reading_references
+from catalog.reading.skills import versions
 from catalog.text import humanize
 from catalog.text.humanize import iso
 from catalog.text.suggestions import few
@@ -164,7 +165,7 @@ class UnitOfWork:
         name = judged.verdict.name if outcome == "rejected" and judged else row["name"]
         detail = self._detail(outcome, judged, version, old)
         if review in reviews.UNPUBLISHABLE:
-            detail = _IN_REVIEW[review]
+            detail = versions.UNFIT[review]
         self.applied.append(ChangeResult(*place, name, outcome, detail))
         started = judged.started_at if judged else self.at
         self._ingestions.append(
@@ -357,10 +358,6 @@ _TEXTS = """
     SELECT t.sha256, t.id, t.text FROM json_each(?) AS wanted
     CROSS JOIN texts AS t ON t.sha256 = wanted.value
 """
-_IN_REVIEW: Mapping[ReviewState | None, str] = {
-    "waits": "waits for review",
-    "rejected": "was rejected in review",
-}
 PRESENT = ("active", "shadowed")
 """Statuses of accepted content, which competes for a skill_id."""
 NO_NAME: Row = {"name_since": None, "preferred_at": None, "is_conflict": 0}

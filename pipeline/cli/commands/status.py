@@ -1,6 +1,5 @@
 """Commands that print the state of the catalog and its findings."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +9,7 @@ import click
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import GitOrigin
-from catalog.model.values import FAILING, SEVERITIES, Review
+from catalog.model.values import FAILING, SEVERITIES
 from catalog.reading import lookup, service_health, told_skills
 from catalog.reading import status as reading_status
 from catalog.reading.findings import finding_lists
@@ -79,29 +78,19 @@ def report(state: dict[str, Any]) -> str:
     is_much = sum(len(state[word]) for word in _LISTED) > _SHOWN
     most = _SHOWN_OF_MUCH if is_much else _SHOWN
     lines = [health(state), *_folders("dangers", state["dangers"], most), *_totals(state)]
-    for word in _LISTED:
-        if word == "errors":
-            lines += _errors(state[word], most)
-        elif word != "dangers":
-            listed = _places(state, _LISTED_ABOVE.get(word))
-            rows = [row for row in state[word] if (row["root"], row["path"]) not in listed]
-            lines += _folders(word, rows, most)
+    for word in list(_LISTED)[1:]:
+        above = state.get(_LISTED_ABOVE.get(word, ""), ())
+        listed = {(row["root"], row["path"]) for row in above}
+        rows = [row for row in state[word] if (row["root"], row["path"]) not in listed]
+        lines += _errors(rows, most) if word == "errors" else _folders(word, rows, most)
     return "\n".join(lines)
-
-
-def _places(state: Mapping[str, Any], word: str | None) -> set[tuple[str, str]]:
-    """Return the folders of a list; none without a list."""
-    return {(row["root"], row["path"]) for row in state[word]} if word else set()
-
-
-_LISTED_ABOVE = {"awaits_review": "dangers", "shadowed": "conflicts"}
-"""Lists whose folders are not repeated if another list has them."""
 
 
 def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield the roots, counts by status, indexes, findings, repairs and the last recovery."""
     for root in state["roots"]:
-        yield f"root {root['path']} ({root['level']}, {root['acceptance']}){_review(root)}"
+        passing = "; dangers do not wait for review" if root["lets_dangers_pass"] else ""
+        yield f"root {root['path']} ({root['level']}, {root['acceptance']}){passing}"
         if root["url"]:
             yield visible(_mirror(root))
     yield ", ".join(
@@ -119,21 +108,6 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     yield from map(_recovery, state["recoveries"][-1:])
     for warning in filter(None, (state.get("restart"), state.get("site_warning"))):
         yield click.style(visible(warning), fg="yellow")
-
-
-def _review(root: Mapping[str, Any]) -> str:
-    """Return which versions of a root wait for review, unless it is the default: the dangers."""
-    if root["review"] == "dangers" and "safety" not in json.loads(root["profiles"]):
-        return "; dangers are not looked for"
-    return _REVIEWS[root["review"]]
-
-
-_REVIEWS: Mapping[Review, str] = {
-    "none": "; dangers do not wait for review",
-    "dangers": "",
-    "findings": "; findings about safety wait for review",
-    "always": "; all new versions wait for review",
-}
 
 
 def _mirror(root: Mapping[str, Any]) -> str:
@@ -189,6 +163,8 @@ _LISTED: Mapping[str, str] = {
     "not_skills": "not a skill",
 }
 """Keys of `status.load` whose folders are listed, the worst first, with their labels."""
+_LISTED_ABOVE = {"awaits_review": "dangers", "shadowed": "conflicts"}
+"""Lists without the folders that another list has."""
 _SHOWN = 20
 """Most lines about problems in all, if they fit on one screen …"""
 _SHOWN_OF_MUCH = 4

@@ -9,6 +9,7 @@ from catalog.listings.agents import AGENTS
 from catalog.model.values import FAILING
 from catalog.prompt_index.formats import form
 from catalog.reading import told_skills
+from catalog.reading.skills.versions import UNFIT
 from catalog.text import humanize
 from catalog.text.visible import visible
 from pipeline.cli.output import terminal
@@ -31,6 +32,8 @@ def _state(folder: Mapping[str, Any]) -> Iterator[str]:
         yield f"    version {folder['version']}"
     if folder["pinned_version"]:
         yield f"    pinned to version {folder['pinned_version']} until `skilldrop unpin`"
+    if held := UNFIT.get(folder["review"]):
+        yield f"    its newest version {held}"
     if folder["newest_rejected_at"]:
         yield f"    newest content rejected at {folder['newest_rejected_at']}"
     if folder["pending_since"]:

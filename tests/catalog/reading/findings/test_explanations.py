@@ -11,7 +11,7 @@ def test_a_section_has_everything_about_its_code_and_nothing_of_the_next() -> No
     section = explanations.sections()["name-not-folder"]
     assert section.startswith("name differs from the folder's name.")
     assert section.count("**Source:**") == section.count("\n+") == 1
-    last = explanations.sections()["version-pinned"]  # before the next profile
+    last = explanations.sections()["last-good-version-stands"]  # before the next profile
     assert "## " not in last
 
 

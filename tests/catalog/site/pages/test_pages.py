@@ -140,13 +140,13 @@ def test_a_finding_stands_beside_its_line(site: Site) -> None:
     assert "Remove it." in page
 
 
-@pytest.mark.parametrize("code", ["description-missing", "version-pinned"])
+@pytest.mark.parametrize("code", ["description-missing", "dependency-missing"])
 def test_a_kind_of_finding_is_explained(site: Site, code: str) -> None:
     """Its page has the source and examples, whether or not a skill has it."""
     page = site.get(f"/findings/{code}").text
     assert "<strong>Severity:</strong>" in page
     assert ("<strong>Source:</strong>" in page) == (code == "description-missing")
-    assert ("No skill has this finding." in page) == (code == "version-pinned")
+    assert ("No skill has this finding." in page) == (code == "dependency-missing")
 
 
 def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:

@@ -108,9 +108,9 @@ def test_a_rejection_needs_a_reason_and_keeps_the_last_version(serving: Serving)
     (skill,) = json.loads(done.stdout)["skills"]
     assert (skill["status"], skill["is_published"]) == ("active", 0)
     assert "One." in published(serving)
-    assert "rejected in review by ana: It sends data" in str(
-        serving.rows("SELECT message FROM findings")
-    )
+    status = command(serving, "status").stdout
+    assert "last approved version stays: a  by ana: It sends data." in status
+    assert "its newest version was rejected in review" in command(serving, "status", "a").stdout
     assert "(rejected in review)" in command(serving, "versions", "a").stdout
     assert reconcile.compare_once(serving.settings).differences == ()
     again = command(serving, "review", "approve", "nothing")
