@@ -224,7 +224,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def _disk_full(path: Path) -> NotPossible:
-    return NotPossible(f"There is no room left on the disk of {path.parent}.")
+    return NotPossible(f"There is no room left on the disk of {path.parent}. Free some first.")
 
 
 def open_catalog(path: Path) -> Database:

@@ -160,7 +160,7 @@ LINK_BEHIND_LINK = _READING.warning(
 ARCHIVE_WITHOUT_SKILL = _READING.rejection(
     "archive-without-skill",
     "The archive contains no SKILL.md.",
-    "Pack the skill's folder with its SKILL.md, or remove the archive.",
+    "Pack the skill's folder with its SKILL.md, no archive with it, or remove the archive.",
 )
 ARCHIVE_TRUNCATED = _READING.rejection(
     "archive-truncated",

@@ -181,7 +181,7 @@ def _trouble(root: str) -> str | None:
     except OSError as error:
         return (
             f"The root {root} cannot be read: {error.strerror}."
-            " Create it, or name another with --watched."
+            " Create it, name another with --watched, or run `skilldrop config init`."
         )
     return None
 

@@ -1,0 +1,127 @@
+"""The first mistakes of people: each is told in one sentence that says what to do."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import run
+from tests.support.skills import write_skill
+from tests.support.without_rights import bound_by_permissions
+
+ROOT = Path("watched")
+
+
+@pytest.fixture(autouse=True)
+def at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scan folders that were written just now; the root has one skill."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
+    write_skill(tmp_path / ROOT / "word-count")
+
+
+def refused(*words: object) -> str:
+    """Return the sentence with which a command refuses to work: exit code 2 and one line."""
+    done = run(*words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    return done.stderr
+
+
+def reported() -> str:
+    """Scan, and return the state of the catalog."""
+    assert run("scan").returncode == 0
+    return run("status").stdout
+
+
+def test_the_port_is_taken() -> None:
+    """The message names the port and both ways out."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said = refused("up", "--port", port)
+    assert f"cannot listen on 127.0.0.1:{port}: another program uses it. Stop it, or" in said
+
+
+def test_the_data_directory_may_not_be_written(tmp_path: Path) -> None:
+    """The message names the directory and the reason."""
+    (tmp_path / "locked").mkdir(mode=0o500)
+    with bound_by_permissions():
+        said = refused("--data", "locked", "scan")
+    assert f"{tmp_path}/locked" in said
+    assert "permission" in said.lower()
+
+
+def test_the_disk_is_full_before_the_first_scan(tmp_path: Path) -> None:
+    """The message names the disk, and what is missing."""
+    (tmp_path / "disk").mkdir()
+    script = 'mount -t tmpfs -o size=64k tmpfs disk && exec "$0" "$@"'
+    program = Path(sys.executable).with_name("skilldrop")
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", script, program, "--data", "disk/data", "scan"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unshare" in done.stderr or "mount:" in done.stderr:
+        pytest.skip("this system lets nobody mount anything")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no room left on the disk of" in done.stderr
+    assert done.stderr.endswith("Free some first.\n")
+
+
+def test_the_directory_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a root here, the message says how to name one for good."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    said = refused("up")
+    assert "elsewhere/watched cannot be read: No such file or directory. Create it, name" in said
+    assert "`skilldrop config init`" in said
+
+
+def test_a_setting_has_a_typo(tmp_path: Path) -> None:
+    """The message has the file, the key and the nearest one."""
+    (tmp_path / "skilldrop.toml").write_text("[site]\nprot = 8002\n")
+    said = "skilldrop.toml: there is no setting prot in [site]; did you mean port?"
+    assert refused("status") == f"skilldrop: {said}\n"
+
+
+def test_an_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message is the command that installs it here."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    said = refused("scan", "--engine", "dask")
+    assert f"Install them with `{sys.executable} -m pip install 'distributed" in said
+
+
+def test_a_root_has_links_in_place_of_skills(tmp_path: Path) -> None:
+    """Links that lead out of the root are not followed; the real folder can be a root."""
+    write_skill(tmp_path / "outside/pdf")
+    (ROOT / "pdf").symlink_to("../outside/pdf")
+    said = "not a skill: pdf  The link leads out of the root; it is ignored. Replace it with a copy"
+    assert said in reported()
+
+
+def test_two_skills_have_one_name() -> None:
+    """The one that came later is named, with the command that decides."""
+    write_skill(ROOT / "other", name="word-count", body="Other.\n")
+    said = reported()
+    assert "name conflict: other  shadowed by the project skill in " in said
+    assert "rename one, or choose with `skilldrop prefer PATH`" in said
+
+
+def test_a_folder_has_no_skill_md() -> None:
+    """The folder is named, and the file that makes it a skill."""
+    (ROOT / "notes").mkdir()
+    (ROOT / "notes/readme.md").write_text("# Notes\n")
+    assert "not a skill: notes  " in reported()
+    assert "no SKILL.md. Add a SKILL.md to make it a skill" in reported()
+
+
+def test_an_archive_lies_in_an_archive(tmp_path: Path) -> None:
+    """The outer one has no skill; the inner one must be unpacked."""
+    inner = shutil.make_archive(str(tmp_path / "packed/inner"), "zip", ROOT)
+    shutil.make_archive(str(ROOT / "outer"), "zip", os.path.dirname(inner))
+    said = reported()
+    assert "outer.zip!: archive-without-skill The archive contains no SKILL.md." in said
+    assert "Pack the skill's folder with its SKILL.md, no archive with it" in said
