@@ -13,7 +13,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients test-next check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules lighthouse page-sizes snapshots crawl sizing soak crashes clean
+.PHONY: help up test test-clients test-next check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules lighthouse page-sizes snapshots crawl sizing soak crashes release clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,20 @@ soak: $(DEVELOPING) ## change a root at random for MINUTES=n, and compare with t
 
 crashes: $(DEVELOPING) ## kill the program and its helpers a hundred times during a scan; unpack 5,000 folders at once
 	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/whole/test_crash.py tests/whole/test_trouble.py
+
+release: ## build wheel and sdist of VERSION=x.y.z in dist/, and try the wheel in a clean environment
+	@grep -q '^## \[$(VERSION)\]' CHANGELOG.md || { \
+	  echo "CHANGELOG.md has no section [$(VERSION)]. Write it, then run make release VERSION=x.y.z."; exit 1; }
+	@sed -i 's/^VERSION = .*/VERSION = "$(VERSION)"/' catalog/model/values.py
+	@sed -i 's/"version": ".*"/"version": "$(VERSION)"/' deploy/server.json
+	@rm -rf dist && $(PYTHON) -m venv dist/build && $(PYTHON) -m venv dist/clean
+	@dist/build/bin/python -m pip install --quiet --disable-pip-version-check build
+	@dist/build/bin/python -m build --outdir dist .
+	@dist/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	@cd dist/clean && export HOME="$$PWD" && bin/skilldrop --version | grep -F "$(VERSION)" \
+	  && bin/skilldrop config init --watched skills && bin/skilldrop new tried --in skills \
+	  && bin/skilldrop validate skills && bin/skilldrop scan && bin/skilldrop read tried >/dev/null
+	@rm -rf dist/build dist/clean && ls dist
 
 clean: ## remove .venv and caches; the catalog in var/ stays
 	@rm -rf .venv $(NEXT) dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
