@@ -22,7 +22,7 @@ def test_systemd_finds_no_fault_in_a_unit(tmp_path: Path, unit: Path) -> None:
         text = text.replace(f"ExecStart={program}", f"ExecStart={shutil.which('true')}")
     copy = tmp_path / unit.name
     copy.write_text(text.replace("file:///opt/skilldrop", f"file://{REPOSITORY}"))
-    command = ["systemd-analyze", "verify", "--man=no", copy]
+    command = ["systemd-analyze", "verify", "--man=no", str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     mine = [line for line in done.stderr.splitlines() if unit.name in line]
     assert (done.returncode, mine) == (0, []), done.stderr
