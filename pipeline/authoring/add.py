@@ -22,24 +22,24 @@ PLAIN: Mapping[str, str] = {
     "SKILL.md": """\
 ---
 name: {name}
-description: Describes {words} in one sentence. Use when someone asks for {words}.
+description: "[TODO: describe what the skill does with {words}, and when to use it.]"
 ---
 
 # {title}
 
-Say in one sentence what this skill achieves.
+[TODO: say in one sentence what this skill achieves.]
 
 ## Steps
 
-1. Name the input, and how to get it.
-2. Name each step, in the order of the work.
-3. Name the result, and how to check it.
+1. [TODO: name the input, and how to get it.]
+2. [TODO: name each step, in the order of the work.]
+3. [TODO: name the result, and how to check it.]
 
 ## Example
 
-> A request of a person, in their words.
+> [TODO: a request of a person, in their words.]
 
-The answer that this skill gives.
+[TODO: the answer that this skill gives.]
 """
 }
 """Texts of a new skill by path; name, words, title and intent in braces are filled in."""

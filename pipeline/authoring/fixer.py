@@ -3,9 +3,10 @@
 import os
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from catalog.model.finding import Finding
 from catalog.model.paths import text_path
 from catalog.model.values import Acceptance
 from catalog.text.visible import visible
@@ -26,7 +27,7 @@ class FixedSkill:
     file: Path
     before: bytes
     after: bytes
-    fixed: int  # findings
+    fixed: tuple[Finding, ...]
     is_renamed: bool  # to SKILL.md
 
     def write(self) -> None:
@@ -61,9 +62,15 @@ class Fixer:
                 self._note(skill.file, "was not fixed", error)
                 yield judgement
                 continue
-            self.fixed += skill.fixed
+            self.fixed += len(skill.fixed)
             file = skill.file.with_name(SKILL_MD) if skill.is_renamed else skill.file
             yield from judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1)
+
+    def marked(self, judged: Iterable[Judgement]) -> Iterator[Judgement]:
+        """Yield each judgement with the findings that `fix` would mend."""
+        for judgement in judged:
+            skill = self.draft(judgement)
+            yield replace(judgement, fixable=skill.fixed) if skill else judgement
 
     def draft(self, judgement: Judgement) -> FixedSkill | None:
         """Return a fixed skill that is not written yet; None if nothing can be fixed.
@@ -73,33 +80,36 @@ class Fixer:
         file = judgement.on_disk
         if not file or not file.is_file() or file.is_symlink():
             return None  # in an archive, or a link
-        codes = {finding.code for finding in judgement.findings}
-        is_renamed = RENAMED in codes and _may_rename(file)
-        if not is_renamed and codes.isdisjoint(FIXES):
+        found = [finding for finding in judgement.findings if finding.code in FIXES]
+        fixed = [f for f in judgement.findings if f.code == RENAMED and _may_rename(file)]
+        is_renamed = bool(fixed)
+        if not (found or fixed):
             return None
         try:
             before = file.read_bytes()
-            after, steps = self._mended(file, before, codes)
+            draft = Draft.of(before, _folder(file))
+            if any(FIXES[finding.code](draft, finding) for finding in found):  # which is cheap
+                draft, left = self._mended(file, draft, {finding.code for finding in found})
+                mended = Counter(map(_told, found)) - Counter(map(_told, left.findings))
+                fixed += (f for f in found if mended[_told(f)])
         except OSError as error:
             self._note(file, "cannot be read", error)
             return None
-        if after.data == before and not is_renamed:
-            return None
-        return FixedSkill(file, before, after.data, steps + is_renamed, is_renamed)
+        return FixedSkill(file, before, draft.data, tuple(fixed), is_renamed) if fixed else None
 
-    def _mended(self, file: Path, data: bytes, codes: Container[str]) -> tuple[Draft, int]:
-        """Return a SKILL.md after all fixes of some codes, and the number of fixes.
+    def _mended(self, file: Path, start: Draft, codes: Container[str]) -> tuple[Draft, Judgement]:
+        """Return a SKILL.md after all fixes of some codes, and its judgement.
 
         A file that needs too many stays as it is: half of them would leave work to a second run.
         """
-        start = draft = Draft.of(data, _folder(file))
-        judgement = self._judged(data, file)
-        for steps in range(_MOST_STEPS + 1):
-            step = self._step(file, draft, judgement, codes)
+        first = current = self._judged(start.data, file)
+        draft = start
+        for _ in range(_MOST_STEPS + 1):
+            step = self._step(file, draft, current, codes)
             if step is None:
-                return draft, steps
-            draft, judgement = step
-        return start, 0
+                return draft, current
+            draft, current = step
+        return start, first
 
     def _step(
         self, file: Path, draft: Draft, current: Judgement, codes: Container[str]
@@ -126,6 +136,10 @@ class Fixer:
     def _note(self, file: Path, problem: str, error: OSError) -> None:
         name = visible(text_path(str(file)))
         self.problems.append(f"{name} {problem}: {error.strerror or error}.")
+
+
+def _told(finding: Finding) -> tuple[str, str]:
+    return finding.code, finding.message
 
 
 def _weights(judged: Judgement) -> Counter[str]:

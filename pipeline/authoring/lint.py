@@ -55,6 +55,7 @@ class Judgement:
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
     description: str = ""  # of a skill that would be accepted
     files: tuple[FileEntry, ...] = ()
+    fixable: tuple[Finding, ...] = ()  # findings that `validate --fix` would mend
 
     @property
     def on_disk(self) -> Path | None:

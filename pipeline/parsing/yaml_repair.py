@@ -16,6 +16,11 @@ _OTHER = re.compile(
     r"|author|tags|category|triggers|when_to_use|argument-hint|user-invocable|color|hooks"
     r"|disable-model-invocation)[ ]*:(?:[ \t]|$)"
 )
+_LOST_LINE_END = re.compile(
+    r"(?<=\S)(?<![\w/-])(license|compatibility|metadata|allowed-tools|version|author|tags|name"
+    r"|homepage|argument-hint|user-invocable|disable-model-invocation):(?:[ \t]|$)",
+    re.ASCII,
+)
 _KEY = re.compile(r"[\w.-]+[ ]*:(?:[ \t]|$)")
 _NO_TEXT = re.compile(r"#|<{7}|={7}|>{7}|---")
 _BLOCK = re.compile(r"[|>][-+1-9]{0,2}$")
@@ -53,6 +58,7 @@ class _Repair:
     message: str | None  # None for the summary of the kind
     first: int  # from 0, the first line changed
     after: list[str]
+    fix: str | None = None  # the advice, if the author meant something else …
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,8 @@ def _line_of(outcome: Unreadable) -> int:
 
 def _finding(repair: _Repair, first_line: int, before: list[str], after: list[str]) -> Finding:
     changed = slice(repair.first, repair.first + len(repair.after))
+    if repair.fix:  # … so the repair is not written
+        return repair.kind.at(repair.message, fix=repair.fix, line=first_line + repair.first)
     return repair.kind.at(
         repair.message,
         line=first_line + repair.first,
@@ -135,6 +143,9 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
     else:
         return None
     after = f"{entry['indent']}{entry['key'] or ''}{_quoted(value)}{comment}"
+    if field in PROSE and (lost := _LOST_LINE_END.search(value)):
+        message = f"{field} contains {lost[1]}: without a line end before it, read as its text."
+        return _Repair(kind, message, number, [after], f"Begin a new line before {lost[1]}.")
     message = f"The value of {field} {reason} but is not quoted; it was read as if it were."
     return _Repair(kind, message, number, [after])
 

@@ -21,6 +21,11 @@ DESCRIPTION_UNDERIVABLE = _TYPES.rejection(
     "The description is missing, and the body has no paragraph to take one from.",
     "Add a description that says what the skill does and when to use it.",
 )
+PLACEHOLDER_TEXT = _TYPES.error(
+    "placeholder-text",
+    "The text of a template, such as [TODO: …], was never replaced.",
+    "Write what it asks for.",
+)
 FOLDER_UNREADABLE = _TYPES.rejection(
     "folder-unreadable",
     "The folder could not be read completely.",

@@ -1,5 +1,6 @@
 """Verdict on a skill folder, from its snapshot and its parsed SKILL.md."""
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -12,15 +13,23 @@ from catalog.model.values import Acceptance
 from catalog.text import mentions, search_terms, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
+from pipeline.parsing.markdown import lies_in
 from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import skill_references
-from pipeline.validation.codes import DESCRIPTION_DERIVED, DESCRIPTION_UNDERIVABLE, FIELD_TYPE
+from pipeline.validation.codes import (
+    DESCRIPTION_DERIVED,
+    DESCRIPTION_UNDERIVABLE,
+    FIELD_TYPE,
+    PLACEHOLDER_TEXT,
+)
 from pipeline.validation.declare import declare, search_words
 from pipeline.validation.profile import Dialects, Profile, Ruleset
 from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 from pipeline.validation.profiles.spec.rules import SPEC
 from pipeline.validation.skill import Skill
+
+_PLACEHOLDER = re.compile(r"^(?:[-*>]|\d{1,3}\.)?[ \t]{0,9}(\[TODO\b[^\]\n]{0,500}\])$", re.M)
 
 
 class Assessment(NamedTuple):
@@ -70,6 +79,7 @@ def assess(
     )
     by_rules = rules.check(skill)
     found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
+    found += tuple(_placeholders(skill))
     is_to_the_letter = rules.profiles == (SPEC,) and not named
     findings = tuple(_weighed(found, named, acceptance, is_to_the_letter=is_to_the_letter))
     name = _name(skill.declared, place)
@@ -136,6 +146,18 @@ def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -
     for mismatch in skill.declaration.mismatches:
         if mismatch.field not in reported:
             yield skill.finding(FIELD_TYPE, mismatch.message, field=mismatch.field)
+
+
+def _placeholders(skill: Skill) -> Iterator[Finding]:
+    """Yield a finding for a description that is a placeholder, else for the first in the body."""
+    if (skill.declared.description or "").lstrip("[<").startswith("TODO"):
+        message = "description is the text of a template."
+        yield skill.finding(PLACEHOLDER_TEXT, message, field="description")
+    elif "[TODO" in skill.parsed.body:
+        for line in _PLACEHOLDER.finditer(skill.parsed.body):
+            if not lies_in(skill.body.blocks, line.start()):
+                yield skill.body.finding(PLACEHOLDER_TEXT, offset=line.start(1))
+                return
 
 
 def _derived_description(skill: Skill) -> tuple[str, Finding]:

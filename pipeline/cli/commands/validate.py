@@ -112,7 +112,7 @@ def validate(
     fixer = Fixer(acceptance, select)
     judged = judge_paths(paths, acceptance=acceptance, select=select, exclude=exclude)
     output = LintOutput("json" if as_json else form, quiet)
-    judged = fixer.fix(judged) if fix else judged
+    judged = fixer.fix(judged) if fix else fixer.marked(judged)
     if not select.codes.isdisjoint(ROUTING_CODES):
         judged = _with_routing_tests(judged, paths, select, given, output.notes)
     output.show(judged, fixer)

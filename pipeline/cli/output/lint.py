@@ -27,6 +27,7 @@ class LintOutput:
     loadable: int = 0
     severities: Counter[Severity] = field(default_factory=Counter)
     ignored: int = 0  # findings left out by comments
+    fixable: int = 0  # findings that --fix would mend
     notes: list[str] = field(default_factory=list)
 
     def show(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
@@ -51,6 +52,7 @@ class LintOutput:
             self.loadable += judgement.loadable
             self.severities.update(finding.severity for finding in judgement.findings)
             self.ignored += judgement.ignored
+            self.fixable += len(judgement.fixable)
             self.notes += (f"{visible(judgement.path)}/{visible(n)}" for n in judgement.notes)
             progress(self.skills)
             yield judgement
@@ -65,6 +67,7 @@ class LintOutput:
         counts = ", ".join(counted(self.severities[word], word) for word in words)
         left_out = f"; {self.ignored} ignored by comments" if self.ignored else ""
         mended = f"; {fixed} fixed" if fixed else ""
+        mended += f"; --fix mends {self.fixable}" if self.fixable else ""
         rejected = self.skills - self.loadable
         found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected; {counts}"
         return f"{found}{mended}{left_out}."
@@ -149,7 +152,8 @@ def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[
     line = f":{finding.line}:{finding.column or 1}" if finding.line else ""
     word = click.style(finding.severity, fg=COLOURS[finding.severity], bold=True)
     place = click.style(place + line, bold=True)
-    yield f"{place}: {word} {finding.code} {visible(finding.message)}"
+    mark = " [fix]" if finding in judgement.fixable else ""
+    yield f"{place}: {word} {finding.code} {visible(finding.message)}{mark}"
     if finding.line and finding.path == judgement.document and finding.line <= len(lines):
         yield from _source(finding, lines[finding.line - 1])
     yield click.style(f"    {visible(finding.fix)}", dim=True)

@@ -142,6 +142,25 @@ def test_commas_between_tools_become_spaces(tmp_path: Path) -> None:
     )
 
 
+def test_a_lost_line_end_is_left_to_the_author(tmp_path: Path) -> None:
+    """Quotes would make the field below part of the text for good."""
+    content = HEAD.replace(b"Use it often.", "需要时使用。license: MIT".encode())
+    assert fixed(tmp_path, content + b"---\n\n# A\n") == content + b"---\n\n# A\n"
+
+
+def test_findings_that_would_be_fixed_are_marked(tmp_path: Path, skill: SkillWriter) -> None:
+    """A name of another form is one, another name is none, and nothing is written."""
+    one = skill(tmp_path / "one", name="One", more="team: x") / "SKILL.md"
+    skill(tmp_path / "two", name="other")
+    before = one.read_bytes()
+    marked = list(Fixer("lenient", SELECT).marked(judge(tmp_path)))
+    assert [[finding.code for finding in each.fixable] for each in marked] == [
+        ["name-not-lower-case", "field-not-in-specification"],
+        [],
+    ]
+    assert one.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("garbled", "text"),
     [

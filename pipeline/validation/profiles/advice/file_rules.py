@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Container, Iterable, Iterator
+from itertools import chain
 from posixpath import basename
 from typing import TypeAlias
 
@@ -15,13 +15,10 @@ from catalog.text.suggestions import few
 from catalog.text.visible import printable, quoted
 from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
 from pipeline.validation.profiles.advice import codes
-from pipeline.validation.references import MOST_REFERENCES, Reference, commands
+from pipeline.validation.references import Reference, commands
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text, mentioned
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
-_ENDING = re.compile(r"\.(?:md|txt|py|sh|js|json)\b(?!/)", re.IGNORECASE)
-_REVERSED_STEM = re.compile(r"[\w-]{1,64}(?:/[\w-]{1,64}){0,3}(?![\w./~@-])")
-_LONGEST_MENTION = 100
 _LICENSE_FILE = re.compile(r"(?<![\w/])((?:LICEN[CS]E|COPYING|NOTICE)[\w-]{0,40}\.(?:txt|md))\b")
 _OF_EVERY_PROJECT = frozenset(
     ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
@@ -49,8 +46,6 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
         if text.is_script:
             continue
         links = _links(skill, text)
-        if text.is_body and len(real) > 2:  # more than the folder and SKILL.md
-            links += _in_another_case(skill, text, links, real)
         others = _folders_of_others(skill, text, links, real)
         for link in links:
             if kind := _problem(skill, text, link, real, others):
@@ -189,23 +184,6 @@ def _folders_of_others(
         return []
     missing = (at for at in links if not (at.leads_outside or at.target.lower() in real))
     return [at for at in nested_skills(missing) if skill.in_other_skill(f"{at}/{SKILL_MD}")]
-
-
-def _in_another_case(
-    skill: Skill, body: Text, links: Iterable[Reference], real: Collection[str]
-) -> Iterator[Reference]:
-    """Yield the first plain mentions of files of the skill in another case, each once."""
-    content, paths = body.content, tuple(real)
-    known = skill.paths.union(link.target for link in links)
-    for ending in islice(_ENDING.finditer(content), MOST_REFERENCES):
-        start = max(ending.start() - _LONGEST_MENTION, 0)
-        if not content[start : ending.end()].lower().endswith(paths):
-            continue
-        if stem := _REVERSED_STEM.match(content[start : ending.start()][::-1]):
-            target = stem[0][::-1] + ending[0]
-            if target not in known and target.lower() in real:
-                known |= {target}
-                yield Reference(target, ending.start() - stem.end())
 
 
 def _same_name(skill: Skill, target: str) -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from pipeline.dialects.registry import profiles
 from tests.support import disks
 from tests.support.program import run
 from tests.support.records import NOON
-from tests.support.skills import write_skill
+from tests.support.skills import DESCRIPTION, write_skill
 
 
 @pytest.fixture(autouse=True)
@@ -26,22 +27,28 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64])
-def test_a_new_skill_has_no_finding(name: str, tmp_path: Path) -> None:
-    """Of the profiles that are checked by default."""
+def test_a_new_skill_passes_once_its_placeholders_are_replaced(name: str, tmp_path: Path) -> None:
+    """Until then, one error says where the next one is."""
     done = run("new", name, "--in", tmp_path / "drafts")
     assert (done.returncode, os.listdir(tmp_path / "drafts")) == (0, [name])
-    checked = json.loads(run("validate", tmp_path / "drafts", "--json").stdout)
-    assert [(skill["name"], skill["findings"]) for skill in checked] == [(name, [])]
+    text = (file := tmp_path / "drafts" / name / "SKILL.md").read_text("utf-8")
+    for filled in (text, re.sub(r'description: "\[TODO.*', f"description: {DESCRIPTION}", text)):
+        file.write_text(filled, "utf-8")
+        (new,) = json.loads(run("validate", tmp_path / "drafts", "--json").stdout)
+        assert [finding["code"] for finding in new["findings"]] == ["placeholder-text"]
+    file.write_text(re.sub(r"\[TODO: (.*)\]", r"\1", filled), "utf-8")
+    (new,) = json.loads(run("validate", tmp_path / "drafts", "--json").stdout)
+    assert (new["name"], new["findings"]) == (name, [])
 
 
 @pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64])
 def test_a_new_package_for_apexbridge_passes_every_profile(name: str, tmp_path: Path) -> None:
-    """It conforms, its script runs, and only the note about the fields of the dialect is left."""
+    """Only its placeholders and the note about the fields of the dialect are left."""
     assert run("new", name, "--in", tmp_path, "--profile", "apexbridge").returncode == 0
     every = [word for profile in profiles() for word in ("--profile", profile)]
     done = run("validate", tmp_path / name, "--json", *every)
     codes = [finding["code"] for finding in json.loads(done.stdout)[0]["findings"]]
-    assert (done.returncode, codes) == (0, ["field-not-in-specification"])
+    assert (done.returncode, codes) == (1, ["placeholder-text", "field-not-in-specification"])
     script = [sys.executable, str(tmp_path / name / "scripts" / "execute.py")]
     ran = subprocess.run(script, input='{"text": "a"}', capture_output=True, text=True, check=True)
     assert json.loads(ran.stdout) == {"result": "a"}

@@ -358,7 +358,6 @@ HAS = (
             marks=pytest.mark.requirement("agent-skills/references-forms"),
         ),
         pytest.param("Run it:\nscripts/run.py", set(), id="alone on a line, and there"),
-        pytest.param("See forms.md.", {"reference-case"}, id="a mention in another case"),
         pytest.param("[a](References/rules.md)", {"reference-case"}, id="a link in another case"),
         pytest.param("Read FORMS.md and /docs/forms.md.", set(), id="a mention in its own case"),
         pytest.param("[a](inner/SKILL.md)", {"reference-missing"}, id="a skill within"),
