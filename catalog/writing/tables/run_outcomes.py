@@ -1,8 +1,7 @@
 """Rows of run outcomes: one for each revision of a run."""
 
 import hashlib
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import NamedTuple
@@ -183,10 +182,6 @@ _UNLINKED = """
 # Skill and version of a run
 
 
-_SEPARATORS = re.compile(r"[\W_]")
-_VERSIONS = re.compile(r"(@?)(?<!\d)(\d{8}-\d{6})(-\d)?(?!\d)")
-
-
 class Origin(NamedTuple):
     """Skill that ran and its version, as they are named, and their rows if the catalog has them."""
 
@@ -212,19 +207,15 @@ class _Origins:
         """Return the origin of an outcome, by its path, its skill and its version.
 
         The skill of the outcome may be a name or a skill_id, also `skill@version`; without it, the
-        first folder that is a skill of the catalog counts, and for a file in no folder the longest
-        beginning of its name that is one. Without a version, the current one counts.
+        first folder that is a skill of the catalog counts. Without a version, the current one does.
         """
         if skill:
             name, _, after = skill.partition("@")
             return self._ran(_id_of(name), version or after or None)
-        *folders, file = path.split("/")
-        names = [_id_of(folder.partition("@")[0]) for folder in folders]
-        known = filter(self._skill, names or _beginnings(file.rpartition(".")[0]))
-        named = next(known, names[0] if names else None)
-        if named is None:
+        names = list(map(_id_of, path.split("/")[:-1]))
+        if not names:
             return Origin(None, version)
-        return self._ran(named, version or self._version_in(named, path))
+        return self._ran(next(filter(self._skill, names), names[0]), version)
 
     def _skill(self, named: str) -> tuple[int, int | None] | None:
         """Return the rows of a skill and its current version."""
@@ -232,33 +223,12 @@ class _Origins:
             self._skills[named] = self._db.execute(_CURRENT, [named]).fetchone()
         return self._skills[named]
 
-    def _version_in(self, named: str, path: str) -> str | None:
-        """Return the version in a path: one that the skill has, or one behind an @.
-
-        A run may be named by its time, which looks like a version.
-        """
-        for at, second, suffix in _VERSIONS.findall(path):
-            for version in (second + suffix, second):
-                if self._db.execute(_VERSION, [named, version]).fetchone():
-                    return str(version)
-            if at:
-                return str(second + suffix)
-        return None
-
     def _ran(self, named: str, version: str | None) -> Origin:
         skill, newest = self._skill(named) or (None, None)
         if version is None:
             return Origin(named, None, skill, newest)
         row = self._db.execute(_VERSION, [named, version]).fetchone()
         return Origin(named, version, *(row or (skill, None)))
-
-
-def _beginnings(name: str) -> Iterator[str]:
-    """Yield the skill_ids that a name could begin with, longest first."""
-    ends = [match.start() for match in _SEPARATORS.finditer(name)]
-    for end in (len(name), *reversed(ends)):
-        if is_skill_id(beginning := name[:end].lower()):
-            yield beginning
 
 
 def _id_of(name: str) -> str:
