@@ -159,7 +159,7 @@ def test_copies_are_kept_on_macos(tmp_path: Path) -> None:
         write_skill(tmp_path / "watched/words", description=f"Counts words, in {number} ways.")
         assert run(_MACOS, tmp_path, "scan").returncode == 0
         done = run(_MACOS, tmp_path, "link", "--copy", "agents")
-        assert done.stdout.startswith("1 skill copied to"), done.stderr
+        assert "1 skill" in done.stdout, done.stderr
         original = (tmp_path / "watched/words/SKILL.md").read_bytes()
         assert (tmp_path / "agents/words/SKILL.md").read_bytes() == original
     shutil.rmtree(tmp_path / "watched/words")

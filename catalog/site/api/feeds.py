@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from datasette import Response
 
 from catalog.database.queries import Database, Row
+from catalog.listings import refusals
 from catalog.model.errors import NotInCatalog
 from catalog.reading import activity
 from catalog.reading.activity import ChangeFilter
@@ -49,10 +50,18 @@ async def page(context: RequestContext) -> Response:
 
 
 def _load(db: Database, choice: ChangeFilter) -> tuple[list[Row], str]:
-    """Return the newest changes, and the identifier of the catalog. Raises NotInCatalog."""
+    """Return the newest changes, and the identifier of the catalog. Raises NotInCatalog.
+
+    Those that made a present version have the clients that do not load it, as `not_loaded`.
+    """
     if choice.skill_id and not skill_facts.skill(db, choice.skill_id):
         raise NotInCatalog(f"No skill has the identifier {choice.skill_id}.")
-    return activity.chosen(db, choice), activity.catalog_id(db)
+    rows = activity.chosen(db, choice)
+    for row in rows:
+        published = [row["skill"]] if row["is_current"] and row["status"] == "active" else [None]
+        found = db.query("SELECT * FROM findings WHERE skill = ? ORDER BY id", published)
+        row["not_loaded"] = refusals.sentences(found)
+    return rows, activity.catalog_id(db)
 
 
 def _page(context: RequestContext, row: Row) -> str:

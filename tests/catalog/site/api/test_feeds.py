@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from catalog.writing.store import Store
+from pipeline.parsing.codes import UNQUOTED_COLON
 from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
@@ -37,6 +38,11 @@ def parsed(text: str) -> ElementTree.Element:
 def titles(feed: ElementTree.Element) -> list[str]:
     """Return the titles of the entries."""
     return [entry.findtext(f"{ATOM}title") or "" for entry in feed.findall(f"{ATOM}entry")]
+
+
+def summaries(feed: ElementTree.Element) -> list[str]:
+    """Return the summaries of the entries."""
+    return [entry.findtext(f"{ATOM}summary") or "" for entry in feed.findall(f"{ATOM}entry")]
 
 
 @pytest.mark.parametrize("path", FEEDS)
@@ -93,6 +99,23 @@ def test_hostile_names_stay_text(site: Site, catalog: Path) -> None:
     first = titles(parsed(site.get("/activity.atom").text))[0]
     assert first.startswith("a</title><script>")
     assert "\u202e" not in first
+
+
+def test_a_present_version_names_the_clients_that_do_not_load_it(site: Site, catalog: Path) -> None:
+    """With the line and the fix, in the feeds of its skill and of its source; not once mended."""
+    path = "/activity.atom?publisher=maker"
+    store = Store.open(catalog)
+    colon = UNQUOTED_COLON.at(path="SKILL.md", line=3)
+    found = judged("colon", "Counts: words.", author="maker", findings=[colon])
+    store.apply([found], trigger="event", at=NOON)
+    first = summaries(parsed(site.get(path).text))
+    mended = judged("colon", "'Counts: words.'", author="maker")
+    store.apply([mended], trigger="event", at=NOON)
+    store.close()
+    assert len(first) == 1
+    assert "Not loaded by skills (npx), Google ADK" in first[0]
+    assert "unquoted-colon in line 3. Put the value in quotes." in first[0]
+    assert not any("Not loaded" in each for each in summaries(parsed(site.get(path).text)))
 
 
 def test_pages_name_their_feed(site: Site) -> None:
