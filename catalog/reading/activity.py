@@ -91,7 +91,8 @@ def changes(
         "SELECT i.id, i.outcome, i.detail, i.started_at, i.took_ms, i.steps, i.root, i.path,"
         ' i."trigger" AS noticed_by, i.skill, s.skill_id, coalesce(s.name, i.path) AS name,'
         " s.status, v.version, v.id = s.current_version_id AS is_current"
-        " FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill LEFT JOIN versions AS v ON v.id = i.version"
+        " FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
+        " LEFT JOIN versions AS v ON v.id = i.version"
         f" WHERE {condition} AND i.id < coalesce(:before, i.id + 1)"
         " ORDER BY i.id DESC LIMIT :limit",
         {"limit": limit, "before": before, **values},
