@@ -46,7 +46,11 @@ SETTINGS: dict[str, int | bool | str] = {
 """Datasette's own limits and settings."""
 
 MOST_CONNECTIONS = 200
-REQUEST_SECONDS = 10.0
+MOST_OF_CLIENT = 60
+"""Connections of one address, and requests of one that are answered at once."""
+FOR_HEALTH = 10
+"""Connections beyond MOST_CONNECTIONS, which get only `/-/healthz`."""
+REQUEST_SECONDS = 5.0
 """Most seconds for a request to arrive, from the opening of the connection or its first byte."""
 READING_SECONDS = 30.0
 """Most seconds for which a client may read nothing of a response."""
@@ -154,7 +158,25 @@ def wrap(
             async with asyncio.timeout(LONGEST):
                 await app(scope, receive, sent)
 
-    return limited
+    running: Counter[str] = Counter()  # requests by client, also of those behind a proxy
+
+    async def shared(scope: Any, receive: Any, send: Send) -> None:
+        client = (scope.get("client") or ("",))[0]
+        running[client] += 1
+        try:
+            if running[client] > MOST_OF_CLIENT and scope["path"] != access.OPEN:
+                message = "Too many requests at once; try again later."
+                headers = {"Retry-After": "5"}
+                answer = responses.refusal(datasette, scope["path"], message, 503, headers)
+                await answer.asgi_send(send)
+            else:
+                await limited(scope, receive, send)
+        finally:
+            running[client] -= 1
+            if not running[client]:
+                del running[client]
+
+    return shared
 
 
 async def take(datasette: Any, cost: Cost) -> asyncio.Semaphore:

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import threading
 import time
+from collections.abc import Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from urllib.parse import urlsplit
 import h11
 import uvicorn
 import yaml
+from datasette import Response
 from datasette.app import Datasette
 from datasette.database import Database
 from datasette.plugins import pm
@@ -26,7 +28,7 @@ from catalog.database.connection import READ_AT_REST, read_mode
 from catalog.model.errors import CatalogUnusable
 from catalog.model.setting import SiteSettings
 from catalog.site import address, plugin
-from catalog.site.http import limits
+from catalog.site.http import access, limits
 from catalog.site.http import location as http_location
 from catalog.site.rendering import templates
 from catalog.usage import database as usage_database
@@ -164,22 +166,60 @@ _BUSY = _answer("503 Service Unavailable", "Too many connections. Try again late
 _SLOW = _answer("408 Request Timeout", "The request did not arrive in time.\n")
 
 
+def _for_health(app: Any) -> Any:
+    """Return the application, which answers only whether the site serves."""
+
+    async def answered(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == access.OPEN:
+            await app(scope, receive, send)
+        else:
+            await Response.text("Too many connections. Try again later.\n", 503).asgi_send(send)
+
+    return answered
+
+
 class BoundedProtocol(H11Protocol):
     """uvicorn's protocol with timeouts; without them it waits forever for half a request."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._timer: asyncio.TimerHandle | None = None
+        self._heard = 0.0
         self._reading_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timer of the first request, or refuse the connection above the limit."""
+        """Start the timer of the first request, and keep the limits on connections."""
         super().connection_made(transport)
-        if len(self.connections) > limits.MOST_CONNECTIONS:
-            transport.write(_BUSY)
-            transport.close()
+        self._heard = self.loop.time()
+        self._timer = self.loop.call_later(limits.REQUEST_SECONDS, self._end_request)
+        opened: list[Any] = [each for each in self.connections if not each.transport.is_closing()]
+        if self.client and not self.config.proxy_headers:  # all have the address of the proxy
+            same = [each for each in opened if each.client[0] == self.client[0]]
+            self._make_room(same, limits.MOST_OF_CLIENT)
+        self._make_room(opened, limits.MOST_CONNECTIONS)
+
+    def _make_room(self, opened: "Sequence[BoundedProtocol]", most: int) -> None:
+        """Close the longest silent of too many connections; if all are busy, this one.
+
+        The first beyond the limit get only health.
+        """
+        silent = [each for each in opened if each is not self and each._is_silent]
+        if len(opened) <= most:
+            return
+        if silent:
+            longest = min(silent, key=lambda each: each._heard)
+            longest._cancel()
+            longest._end_request()
+        elif len(opened) <= most + limits.FOR_HEALTH:
+            self.app = _for_health(self.app)
         else:
-            self._timer = self.loop.call_later(limits.REQUEST_SECONDS, self._end_request)
+            self.transport.write(_BUSY)
+            self.transport.close()
+
+    @property
+    def _is_silent(self) -> bool:
+        """Whether no request is being answered."""
+        return self.cycle is None or self.cycle.response_complete
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timers."""
@@ -191,6 +231,7 @@ class BoundedProtocol(H11Protocol):
         """Run the timer while a part of the request is missing."""
         if self.transport.is_closing():
             return
+        self._heard = self.loop.time()
         super().data_received(data)
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._cancel()
@@ -216,7 +257,7 @@ class BoundedProtocol(H11Protocol):
 
     def _end_request(self) -> None:
         self._timer = None
-        if self.cycle is None or self.cycle.response_complete:
+        if self._is_silent:
             self.transport.write(_SLOW)
             self.transport.close()
         else:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from catalog.model.change import Removal
@@ -273,3 +274,27 @@ def test_many_long_files_are_compared_one_by_one(
     link = re.search(r'<a href="([^"]*)">Compare only this file', page)
     assert link
     assert "too long to be compared" not in site.get(newest[1] + html.unescape(link[1])).text
+
+
+def test_the_requests_of_one_client_leave_room_for_others(
+    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also behind a proxy, which names the client; health is answered in any case."""
+    put(catalog, "*a* " * 5_000)
+    monkeypatch.setattr(limits, "MOST_OF_CLIENT", 2)
+
+    async def ask(client: str, path: str) -> int:
+        transport = httpx.ASGITransport(site.app, client=(client, 1))
+        async with httpx.AsyncClient(transport=transport, timeout=PATIENCE) as session:
+            return (await session.get(f"http://localhost{path}")).status_code
+
+    async def crowd() -> list[int]:
+        turn = await limits.take(site.datasette, limits.TEXTS)
+        waiting = [asyncio.create_task(ask("10.0.0.1", "/skills/hostile")) for _ in range(2)]
+        await asyncio.sleep(0)
+        places = ("10.0.0.1", "/"), ("10.0.0.1", "/-/healthz"), ("10.0.0.2", "/")
+        found = [await ask(*place) for place in places]
+        turn.release()
+        return [*found, *await asyncio.gather(*waiting), await ask("10.0.0.1", "/")]
+
+    assert site.runner.run(crowd()) == [503, 200, 200, 200, 200, 200]

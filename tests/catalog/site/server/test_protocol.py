@@ -39,17 +39,26 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., socket.so
     """Return the function that connects to a server whose times are short, and sends something."""
     monkeypatch.setattr(limits, "REQUEST_SECONDS", 0.3)
     monkeypatch.setattr(limits, "READING_SECONDS", 0.3)
-    monkeypatch.setattr(limits, "MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(limits, "MOST_CONNECTIONS", 7)
+    monkeypatch.setattr(limits, "MOST_OF_CLIENT", 5)
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(
-        uvicorn.Config(application, http=app.BoundedProtocol, lifespan="off", log_level="critical")
+        uvicorn.Config(
+            application,
+            http=app.BoundedProtocol,
+            lifespan="off",
+            log_level="critical",
+            proxy_headers=False,
+        )
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
     opened = []
 
-    def connecting(sent: bytes = b"") -> socket.socket:
-        connection = socket.create_connection(listener.getsockname(), timeout=PATIENCE)
+    def connecting(sent: bytes = b"", source: str = "127.0.0.1") -> socket.socket:
+        connection = socket.create_connection(
+            listener.getsockname(), timeout=PATIENCE, source_address=(source, 0)
+        )
         opened.append(connection)
         connection.sendall(sent)
         return connection
@@ -119,9 +128,32 @@ def test_a_slow_but_steady_reader_gets_all(connect: Callable[..., socket.socket]
     assert len(received(connection)) > BIG
 
 
-def test_too_many_connections_are_refused(connect: Callable[..., socket.socket]) -> None:
-    """New connections are refused with 503; existing ones continue."""
-    kept = [connect() for _ in range(limits.MOST_CONNECTIONS)]
-    assert received(connect())[9:12] == b"503"
-    kept[0].sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-    assert received(kept[0])[9:12] == b"200"
+def asking(path: str = "/") -> bytes:
+    """Return a request that ends its connection."""
+    return f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode()
+
+
+def test_silent_connections_lock_nobody_out(
+    connect: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The longest silent one of an address gives way; those of others stay."""
+    monkeypatch.setattr(limits, "REQUEST_SECONDS", PATIENCE)
+    other = connect(source="127.0.0.2")
+    silent = [connect() for _ in range(limits.MOST_OF_CLIENT)]
+    assert received(connect(asking()))[9:12] == b"200"
+    assert received(silent[0])[9:12] == b"408"
+    for connection in (other, *silent[1:]):
+        connection.sendall(asking())
+        assert received(connection)[9:12] == b"200"
+
+
+def test_too_many_busy_connections_leave_health_a_reserve(
+    connect: Callable[..., socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """New connections are refused with 503, and existing ones go on."""
+    monkeypatch.setattr(limits, "READING_SECONDS", PATIENCE)
+    busy = [connect(asking("/big")) for _ in range(limits.MOST_OF_CLIENT)]
+    begun = [connection.recv(1) for connection in busy]
+    assert received(connect(asking()))[9:12] == b"503"
+    assert received(connect(asking("/-/healthz")))[9:12] == b"200"
+    assert len(begun[0] + received(busy[0])) > BIG
