@@ -125,6 +125,8 @@ _BUILDS = frozenset(
 )
 _NOT_FOR_AGENTS = frozenset("tests test __tests__ evals fixtures node_modules .git".split())
 
+_UNREAD = 2  # rank of other texts
+
 
 def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
     """Yield the paths of the texts to judge, given the path and the bytes of each.
@@ -132,7 +134,7 @@ def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
     Scripts come first, then other texts that an agent reads, each part in the given order.
     """
     left, files = SKILL_BYTES, SKILL_FILES
-    for path, size in sorted(entries, key=lambda e: (not is_read(e[0]), not is_script(e[0]))):
+    for path, size in sorted(entries, key=lambda entry: _rank(entry[0])):
         if files and size <= min(FILE_BYTES, left):
             left, files = left - size, files - 1
             yield path
@@ -140,10 +142,14 @@ def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
 
 def is_read(path: str) -> bool:
     """Whether a file is a text that an agent reads or runs, by its path."""
+    return _rank(path) < _UNREAD
+
+
+def _rank(path: str) -> int:
     folder = path.rpartition("/")[0]
     if folder and not _NOT_FOR_AGENTS.isdisjoint(folder.split("/")):
-        return False
-    return is_document(path) or is_script(path)
+        return _UNREAD
+    return 0 if is_script(path) else 1 if is_document(path) else _UNREAD
 
 
 def is_document(path: str) -> bool:

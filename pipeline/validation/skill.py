@@ -93,8 +93,7 @@ class Text:
     @property
     def is_cut(self) -> bool:
         """Whether a word or blocks are in it so often that the rules do not see the rest."""
-        is_read = self.is_body or file_kinds.is_document(self.path)
-        return self.words.is_cut or (is_read and len(self.blocks) >= MOST_BLOCKS)
+        return self.words.is_cut or (not self.is_script and len(self.blocks) >= MOST_BLOCKS)
 
     @cached_property
     def references(self) -> list[Reference]:
@@ -141,9 +140,15 @@ class Skill:
 
     @cached_property
     def fields(self) -> tuple[Text, ...]:
-        """The values of the frontmatter as agents read them, at any depth, and its comments."""
+        """The values of the frontmatter as agents read them, at any depth, and its comments.
+
+        There are none if none of their characters or words has to be judged.
+        """
         comments = _NO_COMMENT.sub("", self.head) if self.frontmatter else self.head
         values = (*_texts(self.frontmatter), ("", comments.rstrip()))
+        together = "\n".join(value for _, value in values)
+        if together.isascii() and not found(together):
+            return ()
         return tuple(
             Text(self.document, value, self._position(field).line, in_field=field)
             for field, value in values
@@ -180,8 +185,8 @@ class Skill:
     @cached_property
     def texts(self) -> tuple[Text, ...]:
         """The body, the documents that it leads to, and all scripts that an agent runs."""
-        read = (text for text in self.others if is_read(text.path))
-        return self.body, *(text for text in read if text.is_script or text.path in self.led_to)
+        led_to = (text for text in self.others if text.is_script or text.path in self.led_to)
+        return self.body, *(text for text in led_to if is_read(text.path))
 
     @cached_property
     def judged(self) -> tuple[Text, ...]:

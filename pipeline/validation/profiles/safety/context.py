@@ -93,6 +93,13 @@ _RUNS = re.compile(
     r"|sh|bash|zsh|su|sudo|xargs|invoke\w*|iex|powershell|pwsh|cmd\s*/c)\b",
     re.IGNORECASE,
 )
+_STRING = re.compile(r"([\"'`])(?:(?!\1)[^\\\n]|\\.){0,300}\1")
+_ASSIGNED = re.compile(r"(\w+)\s*(?::[^=\n]{1,40})?(?:=|:=|\+=)\s*[\[({]*\s*\w?\Z")
+_RUNS_NAME = (
+    r"(?:\bsubprocess\.\w+\(|\b(?:os\.)?(?:system|popen)\(|\b(?:exec|spawn)(?:File)?(?:Sync)?\("
+    r"|\b(?:eval|run|getoutput|check_output|check_call|shell_exec|passthru)\(|\beval\s"
+    r"|\b(?:ba|z)?sh\s+-c\b|\b(?:iex|invoke-expression)\b)"
+)
 _HEREDOC = re.compile(r"\bcat\b[^\n|]{0,80}<<-?[ \t]*[\"']?(\w{1,40})[\"']?[^\n|]{0,80}\n")
 _WORD = re.compile(r"\w")
 _NEAR = 3_000  # characters before a command in which a block of text may start
@@ -130,15 +137,18 @@ def is_quoted(text: str, start: int, end: int) -> bool:
     )
 
 
-def is_only_named(text: str, start: int, end: int) -> bool:
-    """Return whether a script only names the words: in a comment, a message or a list."""
+def is_only_named(text: str, start: int, end: int, quotes: str) -> bool:
+    """Return whether a script only names the words: in a comment, a message or a list.
+
+    `quotes` are the marks around its texts. A text that it then runs counts as a command.
+    """
     first = max(text.rfind("\n", 0, start) + 1, start - _MOST_BEFORE)
     before = text[first:start]
     if _COMMENT.match(before) or (
         before.strip() and _CASE.match(text, first, start + _MOST_BEFORE)
     ):
         return True
-    return _is_in_literal(text, first, start, end) or _is_in_block(text, start)
+    return _is_in_literal(text, first, start, end, quotes) or _is_in_block(text, start)
 
 
 def _line(text: str, start: int, end: int) -> tuple[int, int]:
@@ -161,14 +171,26 @@ def _lead_in(text: str, first: int) -> str:
     return ""
 
 
-def _is_in_literal(text: str, first: int, start: int, end: int) -> bool:
-    """Return whether the words lie in a quoted text that nothing on its line runs."""
+def _is_in_literal(text: str, first: int, start: int, end: int, quotes: str) -> bool:
+    """Return whether the words lie in a quoted text that nothing runs."""
     before = text[first:start]
-    for quote in "'\"`":
+    for quote in quotes:
         if before.count(quote) % 2 and quote not in text[start:end].rstrip("\"'"):
             lead = before[: before.rindex(quote)]
-            return not _RUNS.search(lead if _WORD.search(lead) else _opening(text, first))
+            return not _is_run(text, lead if _WORD.search(lead) else _opening(text, first))
     return False
+
+
+def _is_run(text: str, lead: str) -> bool:
+    """Return whether a text is run that follows this part of a line, by its name if it has one."""
+    lead = _STRING.sub("", lead)
+    if _RUNS.search(lead):
+        return True
+    if not (name := _ASSIGNED.search(lead)):
+        return False
+    each = re.search(rf"\bfor\s+\(?(?:const |let )?(\w+)\s+(?:in|of)\s+{name[1]}\b", text)
+    names = f"(?:{name[1]}|{each[1]})" if each else name[1]
+    return bool(re.search(rf"{_RUNS_NAME}[^\n]{{0,80}}?(?<![\w.\"']){names}\b(?![\"'])", text))
 
 
 def _opening(text: str, first: int) -> str:
@@ -180,8 +202,10 @@ def _opening(text: str, first: int) -> str:
 def _is_in_block(text: str, start: int) -> bool:
     """Return whether the words lie in a text of many lines that is printed or documents code."""
     near = text[max(start - _NEAR, 0) : start]
-    if near.count('"""') % 2 or near.count("'''") % 2:
-        return True
+    for quotes in ('"""', "'''"):
+        if near.count(quotes) % 2:
+            lead = near[: near.rindex(quotes)].rpartition("\n")[2]
+            return not _is_run(text, lead)
     openings = list(_HEREDOC.finditer(near))
     return bool(openings) and not re.search(
         rf"\n\s*{openings[-1][1]}\b", near[openings[-1].end() - 1 :]

@@ -113,12 +113,10 @@ def no_dangers(skill: Skill) -> Iterator[Finding]:
 
 def no_dangers_in_names(skill: Skill) -> Iterator[Finding]:
     """Find names of files that are commands or requests, however their words are joined."""
-    paths = [file.path for file in skill.files]
-    names = [path if " " in path else _JOINTS.sub(" ", path) for path in paths]
-    if found("\n".join(names)):
-        for path, name in zip(paths, names, strict=True):
-            for danger in islice(_dangers(name, found(name)), 1):
-                yield danger.kind.at(f"The file's name is {quoted(name)}.", path=path)
+    names = _JOINTS.sub(" ", "\n|\n".join(file.path for file in skill.files))
+    for danger in islice(_dangers(names, found(names)), MOST_ALIKE):
+        path = skill.files[names.count("\n", 0, danger.offset) // 2].path
+        yield danger.kind.at(f"The file's name contains {quoted(danger.words)}.", path=path)
 
 
 def all_texts_are_judged(skill: Skill) -> Iterator[Finding]:
@@ -239,12 +237,16 @@ def _dangers(text: str, words: Words) -> Iterator[Danger]:
 
 _MOST_NAMED = 5
 _JOINTS = re.compile(r"[-_.]+")  # of the words of a file name
+_WITH_TEMPLATES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".go")
 _ANYWHERE = (codes.HIDDEN_FROM_USER, codes.JUDGED_IN_PART)
 
 
 def _is_example(text: Text, danger: Danger) -> bool:
     """Return whether a script only names a command; words for a reader count wherever they are."""
-    return danger.kind not in _ANYWHERE and is_only_named(text.content, danger.offset, danger.end)
+    if danger.kind in _ANYWHERE:
+        return False
+    quotes = "'\"`" if text.path.endswith(_WITH_TEMPLATES) else "'\""
+    return is_only_named(text.content, danger.offset, danger.end, quotes)
 
 
 def _is_in_fence(text: Text, danger: Danger) -> bool:

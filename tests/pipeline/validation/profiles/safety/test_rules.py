@@ -377,6 +377,30 @@ def test_a_negation_elsewhere_is_no_warning(text: str) -> None:
     assert codes("safety", skill(f"Intro.\n\n{text}".replace("§", COMMAND))) == {"download-run"}
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "is_run"),
+    [
+        ("run.py", "import os\nos.system('§')\n", True),
+        ("run.py", "C = '§'\nsubprocess.run(C, shell=True)\n", True),
+        ("run.py", 'C: str = """\nset +e\n§\n"""\nos.system(C)\n', True),
+        ("run.py", "C = [\n    'ls',\n    '§',\n]\nfor c in C:\n    os.system(c)\n", True),
+        ("run.py", 'subprocess.run("""\nset +e\n§\n""", shell=True)\n', True),
+        ("run.js", "const c = '§';\nrequire('child_process').execSync(c);\n", True),
+        ("run.rb", "`§` unless ENV['CI']\n", True),
+        ("run.php", "$c = '§';\nshell_exec($c);\n", True),
+        ("run.py", "C = '§'\nprint(C)\n", False),
+        ("run.py", 'def f():\n    """Install it.\n\n    §\n    """\n    os.system("ls")\n', False),
+        ("run.py", "BAD = ['ls | sh', '§']\nif line in BAD:\n    os.system('ls')\n", False),
+        ("run.py", "@pytest.mark.parametrize('line', ['a | bash', '§'])\n", False),
+        ("run.js", "const help = `Install: §`;\nconsole.log(help);\n", False),
+    ],
+)
+def test_a_text_that_a_script_runs_is_a_command(path: str, text: str, is_run: bool) -> None:
+    """A command in a text counts if a program gets it, also by its name or from a list."""
+    of = skill("Go.", texts={f"scripts/{path}": text.replace("§", COMMAND)})
+    assert codes("safety", of) == ({"download-run"} if is_run else set())
+
+
 RULES = tomllib.loads(Path(dangers_module.__file__).with_name("dangers.toml").read_text("utf-8"))[
     "rules"
 ]
