@@ -1,10 +1,13 @@
 """Findings of the `safety` profile: content that could deceive a reader or mislead an agent."""
 
+import tomllib
+from pathlib import Path
+
 from catalog.model.finding import CLAUDE_CODE, FindingTypes
 
 TYPES = FindingTypes("safety")
-_MACHINE = "OWASP Top 10 for LLM Applications, LLM06 Excessive Agency"
-_INJECTION = "OWASP Top 10 for LLM Applications, LLM01 Prompt Injection"
+_OWASP = "OWASP Top 10 for LLM Applications, "
+_INJECTION = f"{_OWASP}LLM01 Prompt Injection"
 
 INVISIBLE_CHARACTERS = TYPES.warning(
     "invisible-characters",
@@ -30,60 +33,16 @@ MARKUP_IN_PROMPT = TYPES.warning(
     "Remove the markup, or move it into the body.",
     "Claude Platform documentation, Agent Skills, Skill structure; " + _INJECTION,
 )
-INSTRUCTION_OVERRIDE = TYPES.danger(
-    "instruction-override",
-    "The text contains a request to ignore the agent's instructions.",
-    "Read that line before you trust the skill; if you wrote it, say what to do instead.",
-    _INJECTION,
-)
-DOWNLOAD_RUN = TYPES.warning(
-    "download-run",
-    "The text contains a command that downloads a program and runs it unread.",
-    "Name a package manager, or check the checksum of a given version before running it.",
-    _MACHINE,
-)
-DOWNLOAD_LOCKED = TYPES.danger(
-    "download-locked",
-    "The text contains a password for a download, which keeps scanners from reading it.",
-    "Ship the files in the skill, or name a source that anyone can check.",
-    _MACHINE,
-)
-PAYLOAD_ENCODED = TYPES.danger(
-    "payload-encoded",
-    "The text contains a command that decodes a text and runs the result, which nobody can read.",
-    "Write the commands in plain text, best in a file under scripts/.",
-    _MACHINE,
-)
-DESTRUCTIVE_COMMAND = TYPES.danger(
-    "destructive-command",
-    "The text contains a command that deletes a home folder, a disk or a whole system.",
-    "Name the one folder that the skill itself made.",
-    _MACHINE,
-)
-PROTECTION_DISABLED = TYPES.warning(
-    "protection-disabled",
-    "The text contains a command or setting that switches a protection off.",
-    "Leave it on, and say which single permission the skill needs.",
-    _MACHINE,
-)
-CREDENTIALS_READ = TYPES.danger(
-    "credentials-read",
-    "The text contains a command that reads stored keys or passwords.",
-    "Let the program that owns them sign in, or ask the user for a token of limited scope.",
-    _MACHINE,
-)
-DATA_SENT_AWAY = TYPES.danger(
-    "data-sent-away",
-    "The text contains a command or an address that sends data of the machine to a server.",
-    "Say what is sent where, and ask the user first; use the service's own client.",
-    _MACHINE,
-)
-HIDDEN_FROM_USER = TYPES.danger(
-    "hidden-from-user",
-    "The text contains a request to hide something from the user.",
-    "Read that line before you trust the skill; if you wrote it, say what the user should be told.",
-    _INJECTION,
-)
+DATA = tomllib.loads(Path(__file__).with_name("dangers.toml").read_text("utf-8"))
+"""Dangers that texts are searched for: their kinds, and the rules that find them."""
+DANGERS = {
+    code: getattr(TYPES, kind["severity"])(
+        code, kind["summary"], kind["fix"], f"{_OWASP}{kind['source']}"
+    )
+    for code, kind in DATA["kinds"].items()
+}
+INSTRUCTION_OVERRIDE = DANGERS["instruction-override"]
+HIDDEN_FROM_USER = DANGERS["hidden-from-user"]
 DANGER_NAMED = TYPES.info(
     "danger-named",
     "The text only names a dangerous command or request, in a warning or a quotation.",
@@ -99,12 +58,6 @@ NOT_JUDGED = TYPES.info(
     "not-judged",
     "The skill has texts that are too large or too many to be judged, or are not UTF-8.",
     "Read them before you trust the skill; split large ones.",
-)
-PACKAGE_UNPINNED = TYPES.info(
-    "package-unpinned",
-    "The text contains a command that runs the newest version of a package.",
-    "Name the version: npx -y package@1.2.3.",
-    "OWASP Top 10 for LLM Applications, LLM03 Supply Chain",
 )
 ALLOWED_TOOLS_BROAD = TYPES.warning(
     "allowed-tools-broad",

@@ -1,26 +1,23 @@
 """Commands in a text that harm the machine on which an agent follows it."""
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from pathlib import Path
 
 from catalog.model.finding import FindingType
 from pipeline.roots.words import Words, searched
 from pipeline.validation.profiles.safety import codes
-from pipeline.validation.profiles.safety.context import is_warned_of
+from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
 
 _LONGEST = 500  # characters of a command before and after the word that shows it
+_AROUND = 150  # characters beside a command that tell how bad it is
 _MOST_IN_LINE = 5
 _MOST_MATCHES = 50  # of one danger, with those of which the text warns
 _MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
 _PART = re.compile(r"\{([A-Z_]+)\}")
 _LINE_END = re.compile(r"\n\s*")
-
-_DATA = tomllib.loads(Path(__file__).with_name("dangers.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +27,9 @@ class Shape:
     kind: FindingType
     words: tuple[str, ...]  # in lower case
     patterns: tuple[str, ...]  # as written
-    lines: int  # that a pattern may span, from the first with a word
+    lines: int  # that a pattern may span, from or to the one with a word
+    worse: FindingType  # the kind if the words around a match contain …
+    when: str  # … a match of this pattern; empty if there is no worse kind
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -41,10 +40,16 @@ class Shape:
         either = [*elsewhere, *([rf"\b(?:{'|'.join(at_words)})"] if at_words else [])]
         return re.compile("|".join(either), re.IGNORECASE | re.M)
 
+    def kind_of(self, match: re.Match[str]) -> FindingType:
+        """Return the kind of a danger, by the words around it."""
+        around = max(match.start() - _AROUND, 0), match.end() + _AROUND
+        is_worse = self.when and re.compile(_whole(self.when), re.I).search(match.string, *around)
+        return self.worse if is_worse else self.kind
+
 
 def _whole(pattern: str) -> str:
     """Return a pattern on one line and with its parts."""
-    return _PART.sub(lambda part: _whole(_DATA["parts"][part[1]]), _LINE_END.sub("", pattern))
+    return _PART.sub(lambda part: _whole(codes.DATA["parts"][part[1]]), _LINE_END.sub("", pattern))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,53 +64,62 @@ class Danger:
 
 
 def dangers(text: str, words: Words) -> Iterator[Danger]:
-    """Yield the dangers of a text in which words were found."""
+    """Yield the dangers of a text in which words were found, one of a kind in a line."""
+    found_by: dict[tuple[str, int], Shape] = {}
     for shape in dict.fromkeys(chain.from_iterable(_BY_WORD.get(word, ()) for word in words)):
         matches = (
             match
-            for start, end in _parts(text, shape, words)
-            for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE)
+            for part in _parts(text, shape, words)
+            for match in islice(shape.pattern.finditer(text, *part), _MOST_IN_LINE)
         )
         for match in islice(matches, _MOST_MATCHES):
-            is_named = is_warned_of(text, *match.span())
-            yield Danger(shape.kind, " ".join(match[0].split()), *match.span(), is_named)
+            kind, (start, end) = shape.kind_of(match), match.span()
+            if found_by.setdefault((kind.code, text.rfind("\n", 0, start)), shape) is shape:
+                is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
+                is_named = is_quotation or is_warned_of(text, start, end)
+                yield Danger(kind, " ".join(match[0].split()), start, end, is_named)
 
 
 def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:
     """Return the offsets of the first lines that contain a word of a shape, with continuations."""
-    parts: dict[int, int] = {}
+    parts: list[tuple[int, int]] = []
     size = 0
-    for word in shape.words:
-        last = 0
-        for at in words.get(word, ()):
-            if size > _MOST_CHARACTERS:
-                break
-            if at >= last:
-                start, end = _part(text, at, shape.lines)
-                size += 0 if start in parts else end - start
-                parts[start], last = end, max(end, at + len(word))
-    return sorted(parts.items())
+    for at in sorted(chain.from_iterable(words.get(word, ()) for word in shape.words)):
+        if size > _MOST_CHARACTERS:
+            break
+        start, end = _part(text, at, shape.lines)
+        last = parts[-1][1] if parts else -1
+        size += max(end - max(start, last), 0)
+        if start <= last:
+            start, end = parts.pop()[0], max(end, last)
+        parts.append((start, end))
+    return parts
 
 
 def _part(text: str, at: int, lines: int) -> tuple[int, int]:
-    start = max(text.rfind("\n", max(at - _LONGEST, 0), at) + 1, at - _LONGEST, 0)
-    end = at
+    """Return the offsets of a line and of those around it that a pattern may span."""
+    first = max(at - _LONGEST, 0)
+    start = end = at
+    for _ in range(lines):
+        if (start := text.rfind("\n", first, start)) < 0:
+            break
     while (end := text.find("\n", end, at + _LONGEST)) > 0:
         if text[end - 1] != "\\" and (lines := lines - 1) < 1:
             break
         end += 1
-    return start, min(at + _LONGEST, len(text)) if end < 0 else end
+    return max(start + 1, first), min(at + _LONGEST, len(text)) if end < 0 else end
 
 
-_KINDS = {kind.code: kind for kind in codes.TYPES}
 _SHAPES = tuple(
     Shape(
-        _KINDS[rule["kind"]],
-        searched(rule["words"]),
-        tuple(rule["patterns"]),
-        rule.get("lines", 1),
+        kind=codes.DANGERS[rule["kind"]],
+        words=searched(rule["words"]),
+        patterns=tuple(rule["patterns"]),
+        lines=rule.get("lines", 1),
+        worse=codes.DANGERS[rule.get("worse", rule["kind"])],
+        when=rule.get("when", ""),
     )
-    for rule in _DATA["rules"]
+    for rule in codes.DATA["rules"]
 )
 _BY_WORD = {
     word: [shape for shape in _SHAPES if word in shape.words]
