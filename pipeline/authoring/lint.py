@@ -18,7 +18,7 @@ from pipeline.authoring.targets import (
     NAMED,
     Patterns,
     SearchedPlace,
-    has_sibling_file,
+    has_file_of_other,
     is_excluded,
     opened,
     target_of,
@@ -198,7 +198,7 @@ class _Judge:
             acceptance=self.acceptance,
             profiles=profiles_named(self.select.profiles),
             dialects=dialects(),
-            in_other_skill=partial(has_sibling_file, target.root, folder),
+            in_other_skill=partial(has_file_of_other, target.root, folder),
         )
         real = f"{target.root}/{folder}"
         selected = tuple(self.select.apply(assessed.findings, real, document or SKILL_MD))

@@ -124,20 +124,20 @@ def _is_ours(folder: str) -> bool:
     return os.path.isfile(f"{folder}/{MARKER}")
 
 
-def has_sibling_file(root: Path, folder: str, path: str) -> bool:
-    """Return whether a path, relative to a skill folder of a root, is in a skill beside that one.
+def has_file_of_other(root: Path, folder: str, path: str) -> bool:
+    """Return whether a path, relative to a skill folder of a root, is in a skill beside or in it.
 
-    It may be a file or a folder. Skills in archives have no siblings here.
+    It may be a file or a folder. Skills in archives have no others here.
     """
-    if not path.startswith("../") or archive_of(folder) is not None:
+    if archive_of(folder) is not None:
         return False
-    beside = join(dirname(folder), "")
+    around = join(dirname(folder) if path.startswith("../") else folder, "")
     place = linked(f"{folder}/", path)
-    name = place.removeprefix(beside).partition("/")[0]
-    if not place.startswith(beside) or name in ("", ".."):
+    name = place.removeprefix(around).partition("/")[0]
+    if not place.startswith(around) or name in ("", ".."):
         return False
-    sibling = root / os_path(beside + name)
-    if not is_skill_folder(sibling):
+    other = root / os_path(around + name)
+    if not is_skill_folder(other):
         return False
     real = os.path.realpath(root / os_path(place))
-    return os.path.exists(real) and Path(real).is_relative_to(os.path.realpath(sibling))
+    return os.path.exists(real) and Path(real).is_relative_to(os.path.realpath(other))

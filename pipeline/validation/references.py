@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from operator import attrgetter
 from posixpath import normpath
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from pipeline.parsing.markdown import Block, lies_in
@@ -15,7 +15,7 @@ MOST_REFERENCES = 1_000
 """More references are ignored; an ordinary body has a dozen."""
 
 # Patterns start with a literal if possible, because the regex engine then skips to it.
-_LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000})(?=[\s)]))")
+_LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000})(?=\)|\s+[\"'(]))")
 _DEFINITION = re.compile(r"\]:[ \t]{0,9}<?([^\s<>]{1,1000})")
 _ATTRIBUTE = re.compile(r"""=(?:(?<=\bsrc=)|(?<=\bhref=))["']([^"'<>\s]{1,300})["']""")
 _CODE = re.compile("`([^`\n]{1,300})`")
@@ -36,6 +36,9 @@ _COMMAND = re.compile(
     r"|npx tsx)[ \t]+(?:-\w+[ \t]+)*|\./)"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t\n]|\Z)"
 )
+_RUN = re.compile(
+    r"((?:python3?|bash|sh|node|uv run) )?[./]{0,9}(?:\$\{CLAUDE_SKILL_DIR\}/)?[a-z]+/"
+)
 _SHELL_FENCE = re.compile(
     r"[ \t>]{0,20}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4})?[`~]{3,}[ \t]*(?:sh|bash|shell|zsh|console)?"
     r"[ \t]*\n"
@@ -53,8 +56,10 @@ _ELSEWHERE = re.compile(
     r"|add (?:an? |the |another )?(?:new )?(?:file )?\W{0,3}"
     r"|(?:e\.g\.|for (?:example|instance)\b|such as\b)[^.;:|—]{0,60}"
     r"|(?:outputs?|results?)[*:\s]{1,5}|package['’]s\b[^.;|—]{0,8}"
+    r"|missing |other skill\b[^.;|—]{0,40}"
     r"|(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b[^.;`]{0,30})\Z"
-    r"|(?:比如|例如)[^.;:|—]{0,60}\Z",
+    r"|(?:比如|例如)[^.;:|—]{0,60}\Z|`x` (?:→|->) \Z"
+    r"|(?<!this skill)(?<!the skill)['’]s +(?:own )?(?:`x`(?:,| and| or) ){0,9}\Z",
     re.IGNORECASE,
 )
 _IN_THE_PROJECT = re.compile(
@@ -63,10 +68,18 @@ _IN_THE_PROJECT = re.compile(
     re.IGNORECASE,
 )
 _MAY_BE_ABSENT = re.compile(
-    r"[^.;\n]{0,20}\b(?:would\b|no longer\b|if (?:it|they|present|there|any)\b|is overridden\b"
-    r"|(?:does|do|may|might) not exist)",
+    r"[^.;\n]{0,20}\b(?:would\b|no longer\b"
+    r"|(?:if|when|where) (?:it|they|present|there|any|available)\b"
+    r"|is overridden\b|is (?:missing|absent)\b|optional\b"
+    r"|(?:does|do|may|might) not exist)|[`*_]{0,3} \([^()\n]{0,20}skill\b",
     re.IGNORECASE,
 )
+_ORDER = re.compile(
+    r"(?:\b(?:Check|Consult|Execute|Follow|Load|Open|Read|Refer to|Run|See|Use)"
+    r"|\b(?:consult|load|read|refer to|see)) [\"*_(]{0,3}\Z"
+    r"|(?:执行|查看|运行|阅读|参见) ?\Z"
+)
+_NEXT_ITEM = re.compile(r"\n(?=\s*(?:[-*+|#>]|\d{1,3}[.)]|\n))")
 _DOMAIN = re.compile(r"[\w.-]+\.(?:com|org|net|io|dev|ai|app|edu|gov)")
 _FOLDERS = searched(("scripts/", "reference/", "references/", "assets/", "templates/"))
 _LINE = 200  # characters of a line, before and after a path, that show whose file it is …
@@ -80,12 +93,17 @@ _ON_THIS_MACHINE = re.compile(
 )
 
 
+Sign: TypeAlias = Literal["link", "order", "command", "name"]
+"""How a text names a file: by a link; after "Read" and the like, or alone on a line; in a command;
+or only by its name."""
+
+
 class Reference(NamedTuple):
     """Reference of a body to a file."""
 
     target: str  # without #fragment and ?query; relative ones normalised: "references/a.md"
     offset: int  # in characters from the start of the body
-    is_loose: bool = False  # in prose or in a command: of this skill if it has such a folder
+    sign: Sign = "link"
 
     @property
     def leads_to_machine(self) -> bool:
@@ -121,7 +139,7 @@ def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference
             command = _COMMAND.match(body, *line)
             if command and not _PLACEHOLDER.search(command[1]):
                 target = normpath(command[1])
-                by_target.setdefault(target, Reference(target, command.start(1), True))
+                by_target.setdefault(target, Reference(target, command.start(1), "command"))
     return list(by_target.values())
 
 
@@ -137,15 +155,21 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
         for code in islice(_CODE.finditer(body, *line), MOST_REFERENCES):
             if "/" not in code[1] or code[1] in known or lies_in(blocks, code.start()):
                 continue
+            if body.startswith("](", code.end()):
+                continue  # the link says where it leads
             paths = _PATH_IN_CODE.findall(code[1].replace(_OWN_FOLDER, ""))
             new = {at for at in {*map(normpath, paths)} - known if not _PLACEHOLDER.search(at)}
             if new and not _is_elsewhere(body, code.start(), code.end()):
                 known |= new
-                yield from (Reference(path, code.start()) for path in sorted(new))
+                before = body[max(line[0], code.start() - _NEAR) : code.start()]
+                sign: Sign = "name"
+                if run := _RUN.match(code[1]):
+                    sign = "order" if _ORDER.search(before) else "command" if run[1] else "name"
+                yield from (Reference(path, code.start(), sign) for path in sorted(new))
         alone = _ALONE.match(body, *line)
         if alone and not _PLACEHOLDER.search(alone[1]):
             known.add(path := normpath(alone[1]))
-            yield Reference(path, alone.start(1))
+            yield Reference(path, alone.start(1), "order")
     for at, target in targets:
         if not lies_in(examples, at):
             known.add(target)
@@ -157,7 +181,7 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
         is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"
         if not (is_link or _PLACEHOLDER.search(path) or _is_elsewhere(body, start, end)):
             known.add(path)
-            yield Reference(path, start, is_loose=True)
+            yield Reference(path, start, "name")
 
 
 def _links(body: str) -> Iterator[tuple[int, str]]:
@@ -184,7 +208,7 @@ def lines_at(body: str, offsets: Iterable[int]) -> list[tuple[int, int]]:
 
 def _is_elsewhere(body: str, start: int, end: int) -> bool:
     """Return whether a line says that the path in it lies in the reader's project."""
-    before = body[max(body.rfind("\n", 0, start) + 1, start - _LINE) : start]
+    before = _NEXT_ITEM.split(body[max(start - _LINE, 0) : start])[-1].replace("\n", " ")
     return bool(
         _ELSEWHERE.search(_CODE.sub("`x`", before)[-_NEAR:])
         or _IN_THE_PROJECT.match(body, end, end + _LINE)

@@ -59,6 +59,16 @@ def test_a_secret_is_one_finding(
     assert codes == expected
 
 
+def test_a_file_of_a_skill_inside_is_not_missing(tmp_path: Path, skill: SkillWriter) -> None:
+    """A router links to the skills in its folder; a link to none of them is missing."""
+    links = "[in](inner/SKILL.md), [it](inner/a.md), [no](other/SKILL.md)"
+    outer = skill(tmp_path / "outer", body=f"Read {links}.")
+    skill(outer / "inner", files={"a.md": "Rules."})
+    found = judged(outer / "SKILL.md", profiles=("advice",))[0].findings
+    (missing,) = (each for each in found if each.code == "reference-missing")
+    assert "other/SKILL.md" in missing.message
+
+
 @pytest.fixture
 def tree(tmp_path: Path, skill: SkillWriter) -> Path:
     """Return a tree with a skill that contains another, and a third one."""
@@ -79,7 +89,7 @@ def test_a_tree_gives_all_its_skills(tree: Path) -> None:
 def test_links_to_files_of_skills_beside_one_are_no_findings(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Those to anything else out of the folder are, and those to a skill inside it."""
+    """Nor are those to a skill inside it; those to anything else out of the folder are."""
     body = (
         "[1](../other/SKILL.md) [2](../other/x.md) [3](../other/none.md) [4](../none/SKILL.md)"
         " [5](../../far/SKILL.md) [6](inner/SKILL.md) [7](../loose.md)\n"
@@ -100,7 +110,6 @@ def test_links_to_files_of_skills_beside_one_are_no_findings(
         ("user", "reference-outside-folder", "../none/SKILL.md"),
         ("user", "reference-outside-folder", "../../far/SKILL.md"),
         ("user", "reference-outside-folder", "../loose.md"),
-        ("user", "reference-missing", "inner/SKILL.md"),
         ("inner", "reference-outside-folder", "../SKILL.md"),
     ]
 

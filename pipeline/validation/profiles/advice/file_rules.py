@@ -28,6 +28,9 @@ REFERENCE_TOKENS = 5_000
 """Source: Agent Skills specification, Progressive disclosure, which asks for small files."""
 
 _MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
+_CLAIMS = ("link", "order")
+"""How a text says that the skill has a file; other mentions may be of the reader's project."""
+_OF_DOCUMENTS = ("references/", "reference/", "assets/", "templates/")
 _FOLDERS = ("scripts/", "references/", "reference/")
 _OF_TOOLS = frozenset(
     """
@@ -43,7 +46,7 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
     real = frozenset(map(str.lower, skill.paths))
     places: dict[FindingType, list[_Place]] = {kind: [] for kind in _MESSAGES}
     for text in skill.texts:
-        if text.is_script:
+        if not may_link(text.path):
             continue
         links = _links(skill, text)
         others = _folders_of_others(skill, text, links, real)
@@ -124,7 +127,7 @@ def _links(skill: Skill, text: Text) -> list[Reference]:
         link if text.is_body else link._replace(target=_from_top(text.path, link.target, paths))
         for link in chain(text.references, run)
         if not link.leads_to_machine
-        and (not link.is_loose or link.target.partition("/")[0] in paths)
+        and (link.sign in _CLAIMS or link.leads_outside or link.target.partition("/")[0] in paths)
     ]
 
 
@@ -173,7 +176,11 @@ def _problem(
     if target.lower() in real:
         is_common = basename(target).lower() in _OF_EVERY_PROJECT
         return None if is_common else codes.REFERENCE_CASE
-    return codes.REFERENCE_MISSING if skill.is_whole and not is_below(others, target) else None
+    is_claimed = link.sign in _CLAIMS or (
+        text.is_body and (link.sign == "command" or target.startswith(_OF_DOCUMENTS))
+    )
+    is_missing = is_claimed and skill.is_whole and not is_below(others, target)
+    return codes.REFERENCE_MISSING if is_missing else None
 
 
 def _folders_of_others(
