@@ -37,6 +37,7 @@ OTHERS: tuple[type[Client], ...] = (
     installers.CurlHeader,
     installers.FastMcp,
     installers.FastMcpToken,
+    installers.AgentFrameworkMcp,
     inspector.Inspector,
     inspector.InspectorToken,
 )

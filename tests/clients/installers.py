@@ -227,12 +227,12 @@ class FastMcp(Installer):
     route = "`skilldrop mcp`"
     keeps_bits = False
     note = "a file that was deleted stays unless the folder is empty before"
+    script: ClassVar[str] = "fastmcp_sync.py"
 
     def install(self) -> None:
         """Sync into an empty folder."""
-        script = Path(__file__).with_name("fastmcp_sync.py")
         self.target = Path(mkdtemp(dir=self.work))
-        self.run("python", script, self.target, *self.server())
+        self.run("python", Path(__file__).with_name(self.script), self.target, *self.server())
 
     def server(self) -> list[str]:
         """Return the command line of a server."""
@@ -255,3 +255,11 @@ class FastMcpToken(FastMcp):
     def server(self) -> list[str]:
         """Return an address and the token for its header."""
         return [self.running.mcp, self.token]
+
+
+class AgentFrameworkMcp(FastMcp):
+    """`MCPSkillsSource` of Microsoft's Agent Framework, by `skill://index.json`."""
+
+    title, package = "Microsoft agent-framework `MCPSkillsSource`", "agent-framework-core"
+    script = "agent_framework_mcp.py"
+    note = "files are asked for by their names"
