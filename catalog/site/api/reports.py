@@ -1,7 +1,9 @@
 """Reports of agents that loaded a skill from the disk, where no process of skilldrop sees it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
 
 from datasette import Response
 
@@ -10,8 +12,9 @@ from catalog.reading.files.published import package_of
 from catalog.site.http import access, limits, responses
 from catalog.site.http.request import RequestContext
 
-MOST_BYTES = 2**16
-"""Most bytes of a report, of which only the name of the skill is used."""
+MOST_BYTES = 2**20
+"""Most bytes of a report, of which only the names of skills are used."""
+_MOST_SKILLS = 100
 
 
 async def receive(context: RequestContext) -> Response:
@@ -32,21 +35,25 @@ async def receive(context: RequestContext) -> Response:
         body, has_more = body + message.get("body", b""), message.get("more_body", False)
     if len(body) > MOST_BYTES:
         return refuse(413, f"A report has at most {MOST_BYTES:,} bytes.")
-    if not (name := _skill(body)):
+    if (names := _skills(body)) is None:
         return refuse(400, 'A report is {"skill": "NAME"}, or the input of a hook that has one.')
-    try:
-        package = await context.query(package_of, context.location.packages, name, by_id=True)
-    except NotInCatalog as error:
-        return refuse(404, str(error))
-    context.count_skill(package.skill_id, package.version, "agent")
-    return Response("", 204)
+    answer = Response("", 204)
+    for name in names:
+        try:
+            package = await context.query(package_of, context.location.packages, name, by_id=True)
+        except NotInCatalog as error:
+            answer = refuse(404, str(error))
+        else:
+            context.count_skill(package.skill_id, package.version, "agent")
+    return answer
 
 
-def _skill(report: bytes) -> str | None:
-    """Return the name of the skill in a report; None without one.
+def _skills(report: bytes) -> list[str] | None:
+    """Return the names of the skills in a report; None if it is none.
 
     Of Claude Code's hooks, PostToolUse has the skills that the model loads, and UserPromptExpansion
     those that a person types: https://code.claude.com/docs/en/hooks. Gemini CLI has AfterTool.
+    Codex sends its log, as OTLP/HTTP in JSON.
     """
     try:
         match json.loads(report):
@@ -56,7 +63,17 @@ def _skill(report: bytes) -> str | None:
                 | {"tool_name": "activate_skill", "tool_input": {"name": str(name)}}
                 | {"expansion_type": "slash_command", "command_name": str(name)}
             ):
-                return name
-    except (ValueError, RecursionError):
+                return [name] if name else None
+            case {"resourceLogs": [*logs]}:
+                return list(islice(_in_log(logs), _MOST_SKILLS))
+    except (ValueError, RecursionError, AttributeError, LookupError, TypeError):
         pass
     return None
+
+
+def _in_log(logs: list[Any]) -> Iterator[str]:
+    """Yield the names of the skills that were loaded by the events of a log."""
+    for record in (each for one in logs for of in one["scopeLogs"] for each in of["logRecords"]):
+        values = {each["key"]: each["value"].get("stringValue") for each in record["attributes"]}
+        if values.get("event.name") == "codex.skill_invocation":
+            yield str(values["skill.name"])

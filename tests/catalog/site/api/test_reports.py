@@ -69,6 +69,25 @@ BY_GEMINI = {
 """Input of a hook of Gemini CLI 0.61."""
 
 
+def of_codex(*skills: str) -> dict[str, Any]:
+    """Return the log of Codex 0.169 with an event before and one for each loaded skill."""
+    events = [{"event.name": "codex.user_prompt", "prompt": "[REDACTED]"}] + [
+        {"event.name": "codex.skill_invocation", "skill.name": name, "skill.scope": "user"}
+        for name in skills
+    ]
+    records = [
+        {
+            "eventName": "event",
+            "body": None,
+            "attributes": [
+                {"key": key, "value": {"stringValue": value}} for key, value in event.items()
+            ],
+        }
+        for event in events
+    ]
+    return {"resourceLogs": [{"scopeLogs": [{"scope": {}, "logRecords": records}]}]}
+
+
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
     """Return two published skills."""
@@ -100,7 +119,9 @@ def reported(shelf: Shelf) -> list[tuple[Any, ...]]:
         ).fetchall()
 
 
-@pytest.mark.parametrize("report", [BY_MODEL, BY_PERSON, BY_GEMINI, {"skill": "pdf"}])
+@pytest.mark.parametrize(
+    "report", [BY_MODEL, BY_PERSON, BY_GEMINI, of_codex("pdf"), {"skill": "pdf"}]
+)
 def test_a_report_counts_as_a_read_of_the_current_version(
     site: Site, shelf: Shelf, report: dict[str, Any]
 ) -> None:
@@ -125,6 +146,8 @@ def test_a_report_counts_as_a_read_of_the_current_version(
         {},
         {"skill": ""},
         {"skill": ["pdf"]},
+        {"resourceLogs": [{"scopeLogs": "x"}]},
+        {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"attributes": {"key": 1}}]}]}]},
         BY_MODEL | {"tool_name": "Read"},
         BY_MODEL | {"tool_response": "pdf"},
     ],
@@ -148,6 +171,19 @@ def test_a_skill_that_is_not_in_the_catalog_is_answered_with_its_nearest_names(
     assert reported(shelf) == []
 
 
+def test_a_log_counts_each_skill_that_was_loaded(site: Site, shelf: Shelf) -> None:
+    """A log without any is fine; one that the catalog does not have is told, and hinders none."""
+    assert post(site, of_codex()).status_code == 204
+    assert post(site, of_codex("pdf", "csv", "pdf")).status_code == 204
+    assert post(site, of_codex("skill-creator", "csv")).status_code == 404
+    assert post(site, of_codex(*["pdf"] * 1000)).status_code == 204
+    site.write_counts()
+    assert sorted((skill, reads) for skill, _, reads in reported(shelf)) == [
+        ("csv", 2),
+        ("pdf", 102),
+    ]
+
+
 def test_a_large_report_is_refused_before_all_of_it_is_read(site: Site) -> None:
     """It may come in pieces, and without its size."""
     sent = []
@@ -162,7 +198,7 @@ def test_a_large_report_is_refused_before_all_of_it_is_read(site: Site) -> None:
     assert post(site, '{"skill": "pdf"}'.ljust(reports.MOST_BYTES + 1)).status_code == 413
     assert site.ask("post", "/usage", content=pieces(9)).status_code == 204
     sent.clear()
-    assert site.ask("post", "/usage", content=pieces(1000)).status_code == 413
+    assert site.ask("post", "/usage", content=pieces(3000)).status_code == 413
     assert sum(sent) < 2 * reports.MOST_BYTES
 
 
