@@ -54,7 +54,7 @@ def find(db: Database, asked: Asked) -> Row:
 
 
 def waiting(db: Database, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
-    """Return the newest versions that wait for review, the longest waiting first."""
+    """Return the newest versions that wait for review: dangers first, then the longest waiting."""
     values = {"limit": limit, "offset": offset}
     return [_compared(db, row) for row in db.rows(_WAITING, values)]
 
@@ -121,12 +121,13 @@ _WAITING = f"""
     SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, w.id AS version_id, w.version,
            w.described, w.ingested_at AS waits_since, p.id AS published_id,
            p.version AS published, p.described AS published_described
-    FROM (SELECT v.id FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT :limit OFFSET :offset) AS waiting
+    FROM (SELECT v.id, {DANGERS} IS NULL AS is_less FROM {AWAITING_REVIEW}
+          ORDER BY is_less, v.id LIMIT :limit OFFSET :offset) AS waiting
     CROSS JOIN version_contents AS w ON w.id = waiting.id
     JOIN skills AS s ON s.id = w.skill
     LEFT JOIN version_contents AS p ON p.id = s.current_version_id
         AND s.status IN ('active', 'shadowed')
-    ORDER BY w.id
+    ORDER BY waiting.is_less, w.id
 """
 _SKILL = f"""
     s.id, s.root, s.path, s.skill_id, {DANGERS} AS dangers,

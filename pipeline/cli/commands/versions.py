@@ -154,8 +154,9 @@ def review(context: click.Context, as_json: bool) -> int | None:
 
     \b
     Examples:
-      skilldrop review
       skilldrop review --json
+      skilldrop review approve csv-profile --why "Read all scripts."
+      skilldrop review reject csv-profile --why "It sends the data to a server."
     """
     return None if context.invoked_subcommand else _list(as_json=as_json)
 

@@ -45,6 +45,8 @@ EMPTY: dict[str, Any] = {
     "unlinked_outcomes": {"of_no_skill": 0, "of_no_version": 0},
     "rejected_outcomes": [],
     "to_review": 0,
+    "dangers_waiting": 0,
+    "dangers_served": 0,
     "troubles": [],
 }
 ROOT = {"path": "/srv/skills", "trouble": "No such file or directory"}
