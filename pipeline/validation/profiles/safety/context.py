@@ -5,84 +5,37 @@ line of its list, or right after it.
 """
 
 import re
+import tomllib
+from pathlib import Path
 
 _MOST = 600  # characters that are looked at before and after
 _CODE = re.compile(r"`[^`\n]*`")
-_RUN = (
-    r"(?:run|execute|use|do|type|paste|pipe|call|invoke|install|download|fetch|write|add|set|pass"
-    r"|read|open|copy|send|upload|post|put|include|commit|document|suggest|recommend|propose"
-    r"|accept|allow|follow|obey|approve|start|launch|enter|issue|try|switch|turn|disable|trust"
-    r"|ship|print|show|output|expose|share|access|touch|delete|remove|wipe|format|store|chain|pull)"
-)
-_NEVER = (
-    r"(?:\b(?:never|not|cannot|(?:refuse|decline)s? to|instead of|rather than|forbidden to"
-    r"|no circumstances|nie(?:mals)?|nunca(?: \w+)?|jamais)\b|n['’]t\b)"
-)
-# Where a clause ends, so that a negation before it says nothing of what follows.
-_CLAUSE_END = re.compile(
-    rf"[.;!?](?=[\s*_\"'”)])|[。；！？]|\s(?:[-–—]|--)\s|[,:]\s*(?=(?:\w+\s+)?{_RUN}\b(?!\s*[:,]))"
-    r"|\b(?:but|then|unless|until|till|before|after|without|otherwise|except|first|so|because)\b"
-    r"|[，,：:]\s*(?=先|请|必须|运行|执行)",
-    re.IGNORECASE,
-)
-_FORBIDDEN = re.compile(
-    rf"{_NEVER}[\W_]*(?:(?:ever|just|blindly|directly|be|to|let(?:\s+\w+){{1,4}}?)\s+){{0,2}}"
-    rf"(?:{_RUN}(?:s|es|n?ing|ting)?\b[^:,]{{0,80}}"
-    r"(?:(?:like|this|these|commands?|following|as)\b\W*)?)?"
-    r"(?:(?:,\W*|\bor\W+)`x`)*[^\w:]{0,6}\Z"
-    r"|(?:不要|禁止|切勿|请勿|勿|不得|不可|不能|严禁|避免|拒绝)[^，。；：:跳忘]{0,12}\Z",
-    re.IGNORECASE,
-)
-_BAN = (
-    r"(?<!not )(?<!no )(?<!never )(?<!n['’]t )(?<!not be )(?<!to )(?<!without )(?<!not an )"
-    r"\b(?:avoid(?:s|ing)?|reject(?:s|ed|ing)?|refus(?:e|es|ed|ing)|block(?:s|ed|ing)?"
-    r"|den(?:y|ies|ied|ying)|forbid(?:s|den)?|prohibit(?:s|ed)?|disallow(?:s|ed)?|ban(?:s|ned)?"
-    r"|flag(?:s|ged|ging)?|malicious|dangerous|suspicious|destructive|attacks|attackers?|an attack"
-    r"|attack (?:pattern|string|payload|example|text)s?|injections?|phish\w*|exploits?|jailbreak\w*"
-    r"|red flags?|trick\w*|warn(?:s|ing)? (?:of|about|against)"
-    r"|(?:detect(?:s|ed|ing)?|catch(?:es)?|stop(?:s|ped)?|(?:look|scan|watch|search|check|grep|test)"
-    r"(?:s|es|ing)? for)\b(?!.*\b(?:with|using|by|via)\b))\b"
-)
-_BANNED = re.compile(
-    rf"\A(?!.*\b(?:if|when|once|whenever)\b).*{_BAN}"
-    rf"(?:(?!\band (?:\w+ )?{_RUN}\b)[^,]|,\s*(?:and |or )?[\"'`“*])*\Z"
-    r"|\b(?:attempts?|tr(?:y|ies|ying)) to\b[^,]*\Z|(?:攻击|恶意|危险)[^，。]*\Z",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(
-    r"[\W_]{0,6}(?:(?:is|are|was|were|counts? as|as|means?|would be)\s+(?:\w+\s+){0,3}?)?"
-    r"(?:never\b|forbidden|prohibited|not allowed|blocked|denied|rejected?\b|refused?\b|malicious"
-    r"|dangerous|suspicious|unsafe|insecure|(?:an? )?(?:attack|injection|red flag|exfiltration"
-    r"|anti-?pattern))"
-    r"|[^.;\n]{0,60}\b(?:must|should|may)(?: not|n['’]t| never) be\b"
-    r"|[^.\n]{0,40}[;,]\s*(?:treat (?:it|this|that|them) as|stop\b|refuse\b)"
-    r"|[\W_]{0,6}(?:是|属于)(?:攻击|恶意|危险)|[^。\n]{0,20}(?:一类|不要执行|是攻击)",
-    re.IGNORECASE,
-)
-_MARKED = re.compile(r"[\s>|*+#-]*(?:❌|✗|🚫|⛔)(?!.*✅)")
-# The heading or first line of a list that forbids its items, or calls them attacks.
-_FORBIDS = re.compile(
-    r"\W*(?:\d+\W+)?(?:(?:you|agents?|we|what|things) )?(?:must |should |to )?(?:never|do not"
-    r"|don['’]t|not|avoid|forbidden|prohibited|not allowed|banned|blocked|denied|wrong|bad)"
-    r"(?:\W+(?:ever|do|to|run|use|execute|any|of|the|following|these|this|that|commands?|things?"
-    r"|such|actions?|example|list))*\W*",
-    re.IGNORECASE,
-)
-_NAMES = re.compile(
-    rf"{_BAN}|\banti-?patterns?|\b(?:deny|block)[ -]?list|\bwhat (?:not )?to (?:avoid|flag|reject)"
-    r"|\bwhat not to|\bpatterns? to (?:flag|detect|reject|block|avoid)"
-    r"|\b(?:unsafe|risky|harmful|insecure|forbidden|bad) (?:\w+ )?(?:command|pattern|example|code"
-    r"|operation|practice|input|phrase|prompt|request|flag|option)s?\b|攻击|恶意|禁止|危险",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(
-    r"[\s>]*(?:[-*+]|\d{1,3}[.)]|\|)?(?:[^.;!?。\n]{0,60}[:|=([–—-])?[\s\"'`“‘*_(\[]*"
-)
-_ORDER = re.compile(
-    rf"\b(?:{_RUN}|first|then|always|must|before|required)\b|先|必须", re.IGNORECASE
-)
+_DATA = tomllib.loads(Path(__file__).with_name("warnings.toml").read_text("utf-8"))
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of warnings.toml, with its parts."""
+    pattern = _DATA["patterns"][name]
+    for part in reversed(_DATA["parts"]):
+        pattern = pattern.replace(f"{{{part}}}", _DATA["parts"][part])
+    return re.compile(re.sub(r"\n\s*", "", pattern), re.IGNORECASE)
+
+
+_CLAUSE_END = _pattern("clause_end")
+_FORBIDDEN = _pattern("forbidden")
+_BANNED = _pattern("banned")
+_CALLED = _pattern("called")
+_MARKED = _pattern("marked")
+_FORBIDS = _pattern("forbids")
+_NAMES = _pattern("names")
+_ITEM = _pattern("item")
+_ORDER = _pattern("order")
 _LEADS_IN = re.compile(r"#|.*[:：=(\[{]\W*\Z")
 _LISTED = re.compile(r"[\s>]*(?:[-*+|`~\"'\[{(]|\d{1,3}[.)])")
+_ROW = re.compile(r"^[ \t>]*\|[^\n]*\\\|[^\n]*", re.M)
+_ESCAPED = re.compile(r"\\([\n\"n])")
+_PLAIN = {"\n": "  ", '"': ' "', "n": " \n"}
+_GOES_ON = re.compile(r"(?:\||&&)[ \t]*\n|\n(?=[ \t]*(?:\||&&)[ \t])")
 _MOST_LISTED = 15  # lines of a list or block between its lead-in and the words
 _PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("„", "“"))
 _MOST_BEFORE = 400  # characters of a line before a command that are looked at
@@ -103,6 +56,29 @@ _RUNS_NAME = (
 _HEREDOC = re.compile(r"\bcat\b[^\n|]{0,80}<<-?[ \t]*[\"']?(\w{1,40})[\"']?[^\n|]{0,80}\n")
 _WORD = re.compile(r"\w")
 _NEAR = 3_000  # characters before a command in which a block of text may start
+
+
+def with_whole_commands(text: str) -> str:
+    """Return a text of the same length in which a command that goes on is on one line.
+
+    It goes on after a backslash and beside a pipe or &&. Escaped quotes and line ends, as in JSON,
+    and the pipes in the cells of a table are plain.
+    """
+    if "\\" in text:
+        text = _ROW.sub(lambda row: row[0].replace("\\|", " |"), text)
+        text = _ESCAPED.sub(lambda escaped: _PLAIN[escaped[1]], text)
+    return _GOES_ON.sub(_joined, text)
+
+
+def _joined(end: re.Match[str]) -> str:
+    """Return blanks for the end of a line, unless it is that of a row of a table."""
+    text, start = end.string, end.string.rfind("\n", 0, end.start()) + 1
+    last = text.find("\n", end.end())
+    following = text[end.end() : last if last >= 0 else None].strip()
+    is_table = text[start : end.end()].lstrip(" \t>").startswith("|") or (
+        following.startswith("|") and following.endswith("|")
+    )
+    return end[0] if is_table else end[0].replace("\n", " ")
 
 
 def is_warned_of(text: str, start: int, end: int) -> bool:

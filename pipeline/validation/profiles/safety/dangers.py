@@ -9,7 +9,11 @@ from itertools import chain, islice
 from catalog.model.finding import FindingType
 from pipeline.roots.words import Words, searched
 from pipeline.validation.profiles.safety import codes
-from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
+from pipeline.validation.profiles.safety.context import (
+    is_quoted,
+    is_warned_of,
+    with_whole_commands,
+)
 
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _AROUND = 150  # characters beside a command that tell how bad it is
@@ -66,6 +70,8 @@ class Danger:
 def dangers(text: str, words: Words) -> Iterator[Danger]:
     """Yield the dangers of a text in which words were found, one of a kind in a line."""
     found_by: dict[tuple[str, int], Shape] = {}
+    if words:
+        text = with_whole_commands(text)
     for shape in dict.fromkeys(chain.from_iterable(_BY_WORD.get(word, ()) for word in words)):
         matches = (
             match
@@ -81,7 +87,7 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
 
 
 def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:
-    """Return the offsets of the first lines that contain a word of a shape, with continuations."""
+    """Return the offsets of the first lines that contain a word of a shape."""
     parts: list[tuple[int, int]] = []
     size = 0
     for at in sorted(chain.from_iterable(words.get(word, ()) for word in shape.words)):
@@ -104,7 +110,7 @@ def _part(text: str, at: int, lines: int) -> tuple[int, int]:
         if (start := text.rfind("\n", first, start)) < 0:
             break
     while (end := text.find("\n", end, at + _LONGEST)) > 0:
-        if text[end - 1] != "\\" and (lines := lines - 1) < 1:
+        if (lines := lines - 1) < 1:
             break
         end += 1
     return max(start + 1, first), min(at + _LONGEST, len(text)) if end < 0 else end
