@@ -27,10 +27,6 @@ _ALONE = re.compile(
     r"[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t]{0,9}(?:\n|\Z))"
 )
-_IN_PROSE = re.compile(
-    r"(?<![^\s(])(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}"
-    r"(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
-)
 _COMMAND = re.compile(
     r"[ \t>]{0,20}(?:\$ )?(?:(?:python3?|bash|sh|zsh|node|ruby|perl|tsx|bun|uv run|deno run"
     r"|npx tsx)[ \t]+(?:-\w+[ \t]+)*|\./)"
@@ -119,8 +115,8 @@ class Reference(NamedTuple):
 def references(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
     """Return the references outside the blocks of a body, each target once, in order.
 
-    `words` are those found in the body. A path in a code span, in prose or on its own line counts
-    only below scripts/, references/, assets/ or templates/, unless its line says that it lies in
+    `words` are those found in the body. A path in a code span or on its own line counts only
+    below scripts/, references/, assets/ or templates/, unless its line says that it lies in
     the reader's project, is written there or is an example. A link in a code span is an example.
     URLs and placeholders are ignored.
     """
@@ -147,9 +143,8 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
     folders = [at for at in _offsets(words) if not lies_in(blocks, at)]
     links = islice(_links(body), MOST_REFERENCES)
     targets = [(at, target) for at, target in links if not lies_in(blocks, at)]
-    mentions = [*filter(None, (_IN_PROSE.match(body, at) for at in folders))]
-    either = sorted((*(at for at, _ in targets), *(mention.start() for mention in mentions)))
-    examples = [s.span() for line in lines_at(body, either) for s in _SPAN.finditer(body, *line)]
+    starts = sorted(at for at, _ in targets)
+    examples = [s.span() for line in lines_at(body, starts) for s in _SPAN.finditer(body, *line)]
     known: set[str] = set()  # those of which a later mention tells nothing new
     for line in lines_at(body, folders):
         for code in islice(_CODE.finditer(body, *line), MOST_REFERENCES):
@@ -172,16 +167,7 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
             yield Reference(path, alone.start(1), "order")
     for at, target in targets:
         if not lies_in(examples, at):
-            known.add(target)
             yield Reference(target, at)
-    for mention in mentions:
-        start, end = mention.span()
-        if (path := normpath(mention[0])) in known or lies_in(examples, start):
-            continue
-        is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"
-        if not (is_link or _PLACEHOLDER.search(path) or _is_elsewhere(body, start, end)):
-            known.add(path)
-            yield Reference(path, start, "name")
 
 
 def _links(body: str) -> Iterator[tuple[int, str]]:

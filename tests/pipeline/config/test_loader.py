@@ -566,7 +566,7 @@ def test_the_default_folders_lie_beside_the_settings_file(tmp_path: Path) -> Non
         ("[[roots]]\npath = 'r'\nlevel = 'enterprize'", "Did you mean enterprise?"),
         ("[[indexes]]\nformat = 'markdwon'", "Did you mean markdown?"),
         ("[[hooks]]\nname = 'a'\non = ['publshed']\nurl = 'http://x/'", "Did you mean published?"),
-        ("[validate]\nignore = ['descripton-long']", "the nearest is description-long"),
+        ("[validate]\nignore = ['descripton-short']", "the nearest is description-short"),
         ("[validate]\nignroe = []", "did you mean ignore?"),
     ],
 )

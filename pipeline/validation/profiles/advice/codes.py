@@ -19,12 +19,6 @@ DESCRIPTION_SHORT = TYPES.warning(
     "description is too short for an agent to decide when to use the skill.",
     "Say what the skill does, what it works on and when to use it.",
 )
-DESCRIPTION_LONG = TYPES.info(
-    "description-long",
-    "description is longer than necessary; it takes up context in every session.",
-    "Say only what the skill does and when to use it; move the rest into the body.",
-    f"{_OPTIMIZING}; the limit is skilldrop's own",
-)
 DESCRIPTION_VAGUE = TYPES.warning(
     "description-vague",
     "description has no concrete verb.",
@@ -41,12 +35,6 @@ DESCRIPTION_WITHOUT_WHEN = TYPES.warning(
     "description names neither the occasion for the skill nor its input and output.",
     "Add a sentence such as “Use when …”, in the words people use when they need it.",
     f"{_DESCRIPTION}; {_OPTIMIZING}",
-)
-DESCRIPTION_GENERIC = TYPES.warning(
-    "description-generic",
-    "description contains a phrase that fits any other skill as well.",
-    "Remove it, or say what this skill alone does.",
-    _OPTIMIZING,
 )
 NOBODY_CAN_INVOKE = TYPES.warning(
     "nobody-can-invoke",
@@ -83,12 +71,6 @@ FILE_UNREFERENCED = TYPES.info(
     "No text that an agent reads names the script or reference.",
     "Say in SKILL.md when to read or run the file, or delete it.",
     f"{_DISCLOSURE}; {_FILES}",
-)
-REFERENCE_TOO_LONG = TYPES.info(
-    "reference-too-long",
-    "The file to which SKILL.md leads is long; an agent loads all of it.",
-    "Split it by topic, and say in SKILL.md when to read each part.",
-    f"{_DISCLOSURE}; the limit is skilldrop's own",
 )
 REFERENCE_OUTSIDE_FOLDER = TYPES.warning(
     "reference-outside-folder",

@@ -10,10 +10,10 @@ from typing import TypeAlias
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import linked, os_path
 from catalog.pull.site import NOT_ON_WINDOWS
-from catalog.text import humanize, tokens
+from catalog.text import humanize
 from catalog.text.suggestions import few
 from catalog.text.visible import printable, quoted
-from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
+from pipeline.roots.file_kinds import SKILL_MD, may_be_native
 from pipeline.validation.profiles.advice import codes
 from pipeline.validation.references import Reference, commands
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text, mentioned
@@ -24,8 +24,6 @@ _OF_EVERY_PROJECT = frozenset(
     ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
 )
 _Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that contains it
-REFERENCE_TOKENS = 5_000
-"""Source: Agent Skills specification, Progressive disclosure, which asks for small files."""
 
 _MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
 _CLAIMS = ("link", "order")
@@ -103,21 +101,6 @@ def names_fit_windows(skill: Skill) -> Iterator[Finding]:
     refused += (f"{path} twice" for path, n in Counter(map(str.lower, paths)).items() if n > 1)
     if refused:
         yield codes.NAME_NOT_ON_WINDOWS.at(f"Windows cannot have {few(refused)}.")
-
-
-def references_are_short(skill: Skill) -> Iterator[Finding]:
-    """Find documents of more than about 5,000 tokens to which SKILL.md leads."""
-    for file in skill.files:
-        if file.path == skill.document or not is_document(file.path):
-            continue
-        if file.size <= 2 * REFERENCE_TOKENS or file.path not in skill.led_to:
-            continue  # even a table of figures has two bytes a token
-        text = skill.other_texts.get(file.path, "")
-        cost = tokens.estimate_long(text)
-        if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:
-            size = f"about {cost:,} tokens" if text else f"{file.size:,} bytes"
-            message = f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended."
-            yield codes.REFERENCE_TOO_LONG.at(message, path=file.path)
 
 
 def _links(skill: Skill, text: Text) -> list[Reference]:

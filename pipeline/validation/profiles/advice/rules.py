@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from catalog.model.fields import DESCRIPTION_LIMIT
 from catalog.model.finding import Finding
 from catalog.text import humanize, tokens, truncate
 from catalog.text.search_terms import CJK_RUN, CJK_WEIGHT
@@ -22,7 +21,6 @@ from pipeline.validation.profiles.advice.file_rules import (
     license_file_exists,
     names_fit_windows,
     references_are_direct,
-    references_are_short,
     references_exist,
 )
 from pipeline.validation.skill import Skill
@@ -32,8 +30,6 @@ BODY_TOKENS = 5_000
 """Source: Agent Skills specification, Progressive disclosure."""
 
 SHORTEST_DESCRIPTION = 40
-ENOUGH_DESCRIPTION = 600
-TOLERATED_DESCRIPTION = 720
 """In characters; a Chinese, Japanese or Korean one counts as three. Source: skilldrop."""
 
 RESERVED_WORDS = ("anthropic", "claude")
@@ -88,25 +84,6 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(codes.DESCRIPTION_VAGUE, weak, field="description")
 
 
-def description_length(skill: Skill) -> Iterator[Finding]:
-    """Find a description that is much longer than necessary, but within the specification."""
-    description = skill.declared.description or ""
-    size = _weight(description)
-    if size > TOLERATED_DESCRIPTION and len(description) <= DESCRIPTION_LIMIT:
-        is_wide = size > len(description)
-        enough = ENOUGH_DESCRIPTION // CJK_WEIGHT if is_wide else ENOUGH_DESCRIPTION
-        message = f"description is {len(description):,} characters; about {enough} are enough."
-        yield skill.finding(codes.DESCRIPTION_LONG, message, field="description")
-
-
-def description_is_specific(skill: Skill) -> Iterator[Finding]:
-    """Find phrases that fit any other skill as well."""
-    phrase = _generic_phrase(skill.declared.description or "")
-    if phrase:
-        message = f"description says {quoted(phrase)}, which fits any other skill as well."
-        yield skill.finding(codes.DESCRIPTION_GENERIC, message, field="description")
-
-
 def can_be_invoked(skill: Skill) -> Iterator[Finding]:
     """Find a skill that neither a model nor a user can invoke."""
     if skill.declared.disable_model_invocation and skill.declared.user_invocable is False:
@@ -128,8 +105,6 @@ ADVICE = Profile(
     (
         name_is_not_reserved,
         description_tells_enough,
-        description_length,
-        description_is_specific,
         can_be_invoked,
         body_is_not_empty,
         body_length,
@@ -137,7 +112,6 @@ ADVICE = Profile(
         license_file_exists,
         files_are_referenced,
         references_are_direct,
-        references_are_short,
         names_fit_windows,
     ),
 )
@@ -198,22 +172,6 @@ _CJK_WHEN = re.compile(
     "|때|사용|경우|위해|위한|필요|요청|호출|전에|후에|입력|출력|활용|용도|시 "
 )
 
-_TOOL = r"(?:skill|tool|helper|utility|assistant|agent|way|solution)s?\b"
-_GENERIC = re.compile(
-    rf"\b(?:useful|helpful|powerful|great|handy|awesome|must-have|general[- ]purpose) {_TOOL}"
-    r"|\b(?:various|many) (?:tasks|things)\b|\b(?:do|does|for|many|several) different tasks\b"
-    r"|\ball (?:kinds|sorts) of (?:things|tasks|stuff|work|problems|jobs|files|data|documents"
-    r"|needs)\b|\b(?:and|other|more|some) stuff\b|\band (?:much|many) more\b|\band so on\b"
-    r"|\b(?:best-in-class|world-class|cutting-edge|game-changing)\b"
-    r"|\bone-stop (?:shop|solution|skill|tool|place)\b|\banything and everything\b"
-    r"|\bdoes everything\b|\ba skill for everything\b|\banything you need\b"
-)
-_GENERIC_CJK = re.compile(
-    "(?:有用的|[实實]用)技能|[强強]大的(?:技能|工具)|[万萬]能|各[种種](?:任[务務]|事情)|一站式"
-    "|等等功能|便利なスキル|役立つスキル|強力なツール|(?:さまざま|様々)なタスク"
-    "|유용한 스킬|강력한 도구|다양한 작업"
-)
-
 
 def _weight(text: str) -> int:
     """Return the length in characters, with each CJK character weighted by `CJK_WEIGHT`."""
@@ -251,13 +209,6 @@ def _says_when(text: str) -> bool:
     lower = text.lower()
     words = _WORD.findall(lower)
     return _english_says_when(words) or bool(_OCCASION.search(lower)) or not _is_english(words)
-
-
-def _generic_phrase(text: str) -> str | None:
-    """Return a phrase of the text that fits any other skill as well."""
-    lower = text.lower()
-    match = _GENERIC.search(lower) or _GENERIC_CJK.search(lower)
-    return match[0] if match else None
 
 
 def _does_something(lower: str, words: list[str]) -> bool:

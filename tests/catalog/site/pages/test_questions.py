@@ -74,11 +74,11 @@ def test_an_empty_answer_says_whether_anything_was_asked(site: Site) -> None:
 def test_findings_name_skills_as_people_do(site: Site, catalog: Path) -> None:
     """With the namespace before a colon, not as the identifier; their codes are explained."""
     with closing(Store.open(catalog)) as store:
-        zoo = judged("zoo", plugin="red", findings=[ODD._replace(code="description-long")])
+        zoo = judged("zoo", plugin="red", findings=[ODD._replace(code="description-short")])
         store.apply([zoo], trigger="event", at=NOON)
     page = site.get("/questions/my_findings?author=zoo").text
     assert '<a href="/skills/red--zoo">red:zoo</a>' in page
-    assert '<a class="badge" href="/findings/description-long">' in page
+    assert '<a class="badge" href="/findings/description-short">' in page
 
 
 def test_a_question_about_one_skill_waits_for_its_name(site: Site) -> None:

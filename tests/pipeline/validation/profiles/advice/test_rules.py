@@ -14,7 +14,7 @@ from pipeline.validation.profiles.safety import rules as safety_rules
 from pipeline.validation.references import MOST_REFERENCES
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from tests.support.judging import check, declare, public_functions
-from tests.support.parsed_skills import BODY, BODY_LINE, DESCRIPTION, codes, file, found, skill
+from tests.support.parsed_skills import BODY, BODY_LINE, codes, file, found, skill
 
 
 def test_a_well_written_skill_needs_no_advice() -> None:
@@ -36,17 +36,6 @@ def test_a_well_written_skill_needs_no_advice() -> None:
         pytest.param("x" * 39 + " Use when asked to count.", set(), id="long enough"),
         pytest.param("统计文本字数。需要时使用。", {"description-short"}, id="short Chinese"),
         pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
-        pytest.param(f"{DESCRIPTION} {'Fast. ' * 106}", set(), id="718 of about 600"),
-        pytest.param(
-            f"{DESCRIPTION} {'Fast. ' * 110}",
-            {"description-long"},
-            id="long",
-            marks=pytest.mark.requirement("textbook/describe-length"),
-        ),
-        pytest.param(f"{DESCRIPTION} {'Fast. ' * 200}", set(), id="left to the specification"),
-        pytest.param(
-            "统计文本的字数，用户询问长度时使用。" * 15, {"description-long"}, id="long Chinese"
-        ),
         # what
         pytest.param(
             "Helps with PDF files of any sort. Use when somebody has one.",
@@ -177,19 +166,6 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "Use this skill whenever this capability is needed.",
             {"description-says-nothing"},
             id="nothing",
-        ),
-        # generic
-        pytest.param(
-            f"A useful skill. {DESCRIPTION}",
-            {"description-generic"},
-            id="useful skill",
-            marks=pytest.mark.requirement("agent-skills/description-specific"),
-        ),
-        pytest.param(f"{DESCRIPTION} And much more!", {"description-generic"}, id="and much more"),
-        pytest.param(
-            "强大的工具，读取文本文件并统计字数，用于检查文章长度。",
-            {"description-generic"},
-            id="强大的工具",
         ),
     ],
 )
@@ -465,13 +441,10 @@ def test_a_folder_that_windows_cannot_have_is_told() -> None:
 
 
 @pytest.mark.requirement("agent-skills/references-small")
-def test_a_long_reference_is_reported_once_it_is_led_to() -> None:
-    """A document of more than 5,000 tokens is reported, if an agent may load it."""
+def test_a_long_document_is_no_finding() -> None:
+    """The documents of an API are long on purpose."""
     texts = {"references/a.md": "word " * 5_100}
-    assert codes("advice", skill("See references/a.md.", texts=texts)) == {"reference-too-long"}
-    assert codes("advice", skill("Count.", texts=texts)) == {"file-unreferenced"}
-    huge = file("references/a.md", size=100_000)
-    assert codes("advice", skill("See references/a.md.", huge)) == {"reference-too-long"}
+    assert found("advice", skill("See references/a.md.", texts=texts)) == ()
 
 
 def test_a_reference_is_named_with_its_line() -> None:
@@ -666,7 +639,7 @@ def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
         )
         for code in {finding.code for finding in check(of, ["advice", "safety"])}:
             blamed[code] = blamed.get(code, 0) + 1
-    often = {"reference-outside-folder", "description-long"}  # true of many, in this collection
+    often = {"reference-outside-folder"}  # true of many, in this collection
     assert {
         code: times
         for code, times in blamed.items()
