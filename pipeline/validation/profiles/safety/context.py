@@ -35,7 +35,9 @@ _LISTED = re.compile(r"[\s>]*(?:[-*+|`~\"'\[{(]|\d{1,3}[.)])")
 _ROW = re.compile(r"^[ \t>]*\|[^\n]*\\\|[^\n]*", re.M)
 _ESCAPED = re.compile(r"\\([\n\"n])")
 _PLAIN = {"\n": "  ", '"': ' "', "n": " \n"}
-_GOES_ON = re.compile(r"(?:\||&&)[ \t]*\n|\n(?=[ \t]*(?:\||&&)[ \t])")
+_GOES_ON = re.compile(
+    r"\n(?:(?<=[|&]\n)|(?<=[|&] \n)|(?=[ \t]*(?:\||&&) )(?![^\n]*\|[ \t]*(?:\n|\Z)))"
+)
 _MOST_LISTED = 15  # lines of a list or block between its lead-in and the words
 _PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("„", "“"))
 _MOST_BEFORE = 400  # characters of a line before a command that are looked at
@@ -65,20 +67,17 @@ def with_whole_commands(text: str) -> str:
     and the pipes in the cells of a table are plain.
     """
     if "\\" in text:
-        text = _ROW.sub(lambda row: row[0].replace("\\|", " |"), text)
+        if "\\|" in text:
+            text = _ROW.sub(lambda row: row[0].replace("\\|", " |"), text)
         text = _ESCAPED.sub(lambda escaped: _PLAIN[escaped[1]], text)
     return _GOES_ON.sub(_joined, text)
 
 
 def _joined(end: re.Match[str]) -> str:
-    """Return blanks for the end of a line, unless it is that of a row of a table."""
-    text, start = end.string, end.string.rfind("\n", 0, end.start()) + 1
-    last = text.find("\n", end.end())
-    following = text[end.end() : last if last >= 0 else None].strip()
-    is_table = text[start : end.end()].lstrip(" \t>").startswith("|") or (
-        following.startswith("|") and following.endswith("|")
-    )
-    return end[0] if is_table else end[0].replace("\n", " ")
+    """Return a blank for the end of a line, unless it is that of a row of a table."""
+    text, at = end.string, end.start()
+    is_row = text[text.rfind("\n", 0, at) + 1 : at].lstrip(" \t>").startswith("|")
+    return "\n" if is_row else " "
 
 
 def is_warned_of(text: str, start: int, end: int) -> bool:
