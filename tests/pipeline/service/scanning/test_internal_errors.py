@@ -156,6 +156,22 @@ def errors(shelf: Shelf) -> dict[str, str]:
     return dict(rows.fetchall())
 
 
+def test_a_mistake_in_one_removal_stops_no_other(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The skill stays until the removal succeeds."""
+    scan(shelf)
+    for name in (CURSED, "later"):
+        (shelf.root / name).rename(shelf.root.parent / name)
+    with monkeypatch.context() as patched:
+        stumble(patched, batch, "_remove")
+        assert scan(shelf).pending == ((str(shelf.root), CURSED),)
+    assert statuses(shelf) == {CURSED: "active", "later": "removed"}
+    assert "KeyError: 'spell'" in caplog.text
+    scan(shelf)
+    assert statuses(shelf) == {CURSED: "removed", "later": "removed"}
+
+
 def test_a_mistake_on_the_way_to_a_folder_stays_in_it(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
