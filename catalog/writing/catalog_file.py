@@ -90,9 +90,9 @@ class CatalogFile:
             reason = str(error).removesuffix(REBUILT).rstrip(". ")
             aside = _put_aside(path, at, "damaged")
             log.error(
-                "the catalog is damaged (%s) and is kept as %s; a new one takes over the published "
-                "versions and people's decisions, but neither the history of changes, scans and "
-                "indexes nor superseded versions",
+                "the catalog is damaged (%s) and is kept as %s; a new one takes over the versions "
+                "whose files are kept and people's decisions, but not the history of changes, "
+                "scans and indexes",
                 reason,
                 aside,
             )

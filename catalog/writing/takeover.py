@@ -8,7 +8,7 @@ no version names stay until all roots were read once.
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
@@ -143,12 +143,16 @@ class Takeover:
             recovery["packages_removed"] = packages_removed
         self._store(recoveries)
 
+    def unnamed(self, listing: PackagesListing) -> Set[str]:
+        """Return the package_path of each package that no version names."""
+        named = self._db.execute("SELECT skill_id || '/' || version FROM versions")
+        return listing.packages.difference(path for (path,) in named)
+
     def published(self, listing: PackagesListing) -> Iterator[str]:
         """Yield the package_path of each published package that no version names."""
-        named = set(self._db.execute("SELECT skill_id, version FROM versions").fetchall())
+        unnamed = self.unnamed(listing)
         for skill_id, target in listing.current.items():
-            path = f"{skill_id}/{target}"
-            if path in listing.packages and (skill_id, target) not in named:
+            if (path := f"{skill_id}/{target}") in unnamed:
                 yield path
 
     def formers(self) -> dict[str, Former]:

@@ -123,7 +123,7 @@ def test_what_agents_get_stays(
         assert older.listed() == GIVEN
         assert older.rows("SELECT name FROM skills WHERE is_conflict") == []
         older.scan()
-    taken = "with 7 published skills, 1 review, 1 pin and 1 preference taken over"
+    taken = "with 7 published skills, 0 older versions, 1 review, 1 pin and 1 preference taken over"
     assert caplog.text.count("taken over") == caplog.text.count(taken) == 1
 
 

@@ -1,10 +1,12 @@
 """Takeover from a lost catalog: its published skills and the decisions of people."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from catalog.model.change import Judged
@@ -26,6 +28,8 @@ from pipeline.service.scanning.synchronizer import can_list_all
 
 log = logging.getLogger("skilldrop")
 
+MOST_OLDER = 20
+"""Older versions of a skill that are taken over, at most."""
 BATCH = 64
 """Maximum number of packages that are judged and stored together."""
 
@@ -48,13 +52,17 @@ def take_over(store: Store, settings: Settings) -> None:
     pinned = list(_pinned(store, settings))
     published = _published(store, settings, listing, {each.path for each in pinned})
     packages = [*pinned, *published]
-    taken = set(_taken(store, settings, packages))
+    taken: set[str] = set()
+    for of_skills in _histories(packages, store.takeover.unnamed(listing)):
+        taken.update(_taken(store, settings, of_skills))
     if not lost:
         return  # an earlier start has said it
+    skills = sum(each.path in taken for each in packages)
     log.warning(
-        "the catalog %s; a new one is built from the roots, with %s, %s, %s and %s taken over",
+        "the catalog %s; a new one is built from the roots, with %s, %s, %s, %s and %s taken over",
         lost,
-        count(len(taken), "published skill"),
+        count(skills, "published skill"),
+        count(len(taken) - skills, "older version"),
         count(reviews, "review"),
         count(sum(each.is_pinned and each.path in taken for each in packages), "pin"),
         count(len(kept.preferences), "preference"),
@@ -67,6 +75,24 @@ def take_over(store: Store, settings: Settings) -> None:
             settings.packages_folder,
             few(refused),
         )
+
+
+def _histories(
+    packages: Sequence[LostPackage], unnamed: Iterable[str]
+) -> Iterator[list[LostPackage]]:
+    """Yield packages and the older ones of their skills, oldest first, one of a skill at a time."""
+    of_skill: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(unnamed):
+        of_skill[path.partition("/")[0]].append(path)
+    histories = []
+    for package in packages:
+        of_one = of_skill[package.path.partition("/")[0]]
+        older = [path for path in of_one if path < package.path][-MOST_OLDER:]
+        histories.append(
+            [*(LostPackage(path, package.root, package.place) for path in older), package]
+        )
+    for together in zip_longest(*histories):
+        yield [each for each in together if each]
 
 
 def _pinned(store: Store, settings: Settings) -> Iterator[LostPackage]:

@@ -188,7 +188,9 @@ def test_a_damaged_catalog_is_rebuilt(
     )
     assert (settings.data / str(damaged_file)).read_bytes() == damaged
     assert str(damaged_file) in caplog.text
-    assert "40 published skills, 0 reviews, 1 pin and 0 preferences taken over" in caplog.text
+    assert (
+        "40 published skills, 78 older versions, 0 reviews, 1 pin and 0 preferences" in caplog.text
+    )
     assert str(reason).startswith("was damaged (")
     assert rows(settings.catalog_path, PINNED) == before
     assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
@@ -197,6 +199,13 @@ def test_a_damaged_catalog_is_rebuilt(
     assert_whole(settings)
     handle(settings, "unpin", {"skill": "s05"})
     assert b"Three" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
+    versions = rows(
+        settings.catalog_path,
+        "SELECT version FROM versions WHERE skill_id = 's07' AND package_path IS NOT NULL",
+    )
+    assert len(versions) == 3
+    handle(settings, "pin", {"skill": "s07", "version": str(versions[0][0])})
+    assert b"One" in (settings.packages_folder / "s07/current/SKILL.md").read_bytes()
     assert_whole(settings)
 
 
