@@ -90,12 +90,14 @@ class Fixer:
             draft = Draft.of(before, _folder(file))
             if any(FIXES[finding.code](draft, finding) for finding in found):  # which is cheap
                 draft, left = self._mended(file, draft, {finding.code for finding in found})
-                mended = Counter(map(_told, found)) - Counter(map(_told, left.findings))
-                fixed += (f for f in found if mended[_told(f)])
+                known = {(finding.code, finding.message) for finding in left.findings}
+                fixed += (f for f in found if (f.code, f.message) not in known)
         except OSError as error:
             self._note(file, "cannot be read", error)
             return None
-        return FixedSkill(file, before, draft.data, tuple(fixed), is_renamed) if fixed else None
+        if draft.data == before and not is_renamed:
+            return None
+        return FixedSkill(file, before, draft.data, tuple(fixed), is_renamed)
 
     def _mended(self, file: Path, start: Draft, codes: Container[str]) -> tuple[Draft, Judgement]:
         """Return a SKILL.md after all fixes of some codes, and its judgement.
@@ -136,10 +138,6 @@ class Fixer:
     def _note(self, file: Path, problem: str, error: OSError) -> None:
         name = visible(text_path(str(file)))
         self.problems.append(f"{name} {problem}: {error.strerror or error}.")
-
-
-def _told(finding: Finding) -> tuple[str, str]:
-    return finding.code, finding.message
 
 
 def _weights(judged: Judgement) -> Counter[str]:

@@ -129,14 +129,10 @@ def _weighed(
     """
     allowed = {code for dialect in named for code in dialect.allowed}
     for finding in findings:
-        if finding.code in allowed:
-            yield finding._replace(severity="warning")
-        elif finding.code == FIELD_NOT_IN_SPECIFICATION.code and (
-            is_to_the_letter or (acceptance == "strict" and finding.severity == "warning")
-        ):
-            yield finding._replace(severity="error")
-        else:
-            yield finding
+        severity, is_other = finding.severity, finding.code == FIELD_NOT_IN_SPECIFICATION.code
+        if is_other and (is_to_the_letter or (acceptance == "strict" and severity == "warning")):
+            severity = "error"
+        yield finding._replace(severity="warning" if finding.code in allowed else severity)
 
 
 def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:

@@ -20,9 +20,6 @@ from pipeline.validation.skill import MOST_ALIKE, Skill, Text, mentioned
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
 _LICENSE_FILE = re.compile(r"(?<![\w/])((?:LICEN[CS]E|COPYING|NOTICE)[\w-]{0,40}\.(?:txt|md))\b")
-_OF_EVERY_PROJECT = frozenset(
-    ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
-)
 _Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that contains it
 
 _MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
@@ -47,7 +44,7 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
         if not may_link(text.path):
             continue
         links = _links(skill, text)
-        others = _folders_of_others(skill, text, links, real)
+        others = _folders_of_others(skill, links, real)
         for link in links:
             if kind := _problem(skill, text, link, real, others):
                 places[kind].append((text, link))
@@ -151,14 +148,12 @@ def _problem(
     """
     target = link.target
     if link.leads_outside:
-        is_link = not target.startswith("/") and may_link(text.path)
-        is_shipped = is_link and skill.in_other_skill(target)
+        is_shipped = not target.startswith("/") and skill.in_other_skill(target)
         return None if is_shipped else codes.REFERENCE_OUTSIDE_FOLDER
     if target in skill.paths:
         return None
     if target.lower() in real:
-        is_common = basename(target).lower() in _OF_EVERY_PROJECT
-        return None if is_common else codes.REFERENCE_CASE
+        return codes.REFERENCE_CASE
     is_claimed = link.sign in _CLAIMS or (
         text.is_body and (link.sign == "command" or target.startswith(_OF_DOCUMENTS))
     )
@@ -166,12 +161,8 @@ def _problem(
     return codes.REFERENCE_MISSING if is_missing else None
 
 
-def _folders_of_others(
-    skill: Skill, text: Text, links: list[Reference], real: Container[str]
-) -> list[str]:
+def _folders_of_others(skill: Skill, links: list[Reference], real: Container[str]) -> list[str]:
     """Return the folders below of other skills, whose SKILL.md a text links."""
-    if not may_link(text.path):
-        return []
     missing = (at for at in links if not (at.leads_outside or at.target.lower() in real))
     return [at for at in nested_skills(missing) if skill.in_other_skill(f"{at}/{SKILL_MD}")]
 

@@ -137,14 +137,10 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
         of_clients.setdefault(skill.declaration.readers(field), []).append(field)
     unknown = of_clients.get((), [])
     groups = "; ".join(_shown(read, clients) for clients, read in of_clients.items())
-    message = f"{humanize.count(len(fields), 'field')} not of the specification: "
+    message = f"{humanize.count(len(fields), 'field')} not of the specification: {groups}."
     fix = _correction(unknown) if unknown else "Keep what your clients need; others ignore it."
-    found = skill.finding(
-        codes.FIELD_NOT_IN_SPECIFICATION,
-        f"{message}{groups}.",
-        field=(unknown or fields)[0],
-        fix=fix,
-    )
+    kind, field = codes.FIELD_NOT_IN_SPECIFICATION, (unknown or fields)[0]
+    found = skill.finding(kind, message, field=field, fix=fix)
     yield found if unknown else found._replace(severity="info")
 
 
