@@ -72,6 +72,10 @@ class HookFailed(SkilldropError):
     """A delivery to a hook failed; it is repeated later."""
 
 
+class HookRefused(HookFailed):
+    """The receiver of a hook refuses a delivery, and would refuse it again."""
+
+
 class PullFailed(SkilldropError):
     """A repository could not be pulled; its mirror keeps the last state."""
 

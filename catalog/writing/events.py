@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from catalog.database.expressions import DANGERS, NEWEST
-from catalog.database.queries import Database, Writer, to_json
+from catalog.database.queries import Database, Row, Writer, to_json
 from catalog.model.change import OF_MEMORIES, ChangeResult, Event, MemoryEvent
 from catalog.model.values import IngestionOutcome, Trigger
 
@@ -81,6 +81,13 @@ class Events:
         rows = self._db.execute(_NEW_MEMORIES, [last, most]).fetchall()
         return [MemoryEvent(*row) for row in rows]
 
+    def findings(self, events: Sequence[int]) -> dict[int, list[Row]]:
+        """Return the present findings of the skills of changes, by the id of their events."""
+        found: dict[int, list[Row]] = {event: [] for event in events}
+        for row in self._db.query(_FINDINGS, [to_json(events)]):
+            found[row.pop("id")].append(row)
+        return found
+
     def delivered(self, name: str, events: Sequence[Event] | Sequence[MemoryEvent]) -> None:
         """Store that a listener has received these events and all before them."""
         self._store(self._delivered() | {name: events[-1].id})
@@ -129,11 +136,16 @@ _NEW = f"""
            s.status = 'active' AND i.outcome NOT IN ('rejected', 'removed', 'held', 'shadowed')
                AND ifnull(i.version, 0) <= s.current_version_id,
            iif(v.id = {NEWEST} AND v.review IS NOT 'approved', {DANGERS}, NULL),
-           m.url, v.git_commit
+           m.url, v.git_commit, s.publisher, v.review
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version
     LEFT JOIN mirrors AS m ON m.root = i.root
     WHERE i.id > ? ORDER BY i.id LIMIT ?
+"""
+_FINDINGS = """
+    SELECT i.id, f.severity, f.code, f.path, f.line, f.message, f.fix
+    FROM ingestions AS i JOIN findings AS f ON f.skill = i.skill
+    WHERE i.id IN (SELECT value FROM json_each(?)) ORDER BY f.id
 """
 _NEW_MEMORIES = """
     SELECT m.id, m.suggestion, o.received_at, m.owner_type, m.owner_id, m.type, m.importance,

@@ -9,16 +9,16 @@ import subprocess
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.change import OF_MEMORIES
-from catalog.model.errors import HookFailed
+from catalog.model.errors import HookFailed, HookRefused
 from catalog.model.outcome import OwnerType
-from catalog.model.setting import STRICT, Directory
+from catalog.model.setting import STRICT, Directory, Words
 from catalog.model.values import IngestionOutcome
 
 SIGNATURE = "X-Skilldrop-Signature-256"
@@ -56,6 +56,10 @@ class Hook:
     on: tuple[Annotated[str, AfterValidator(_kind)], ...] = Field(
         min_length=1, description=f"a list of {', '.join(KINDS)}"
     )
+    publishers: Words = ()  # of the skills; empty for all
+    format: Literal["json", "slack", "mattermost", "teams"] = Field(
+        default="json", description="one of json, slack, mattermost, teams"
+    )
     owner: str | None = Field(  # of the memories; None for all
         default=None,
         pattern=rf"^({'|'.join(get_args(OwnerType))})(:.+)?$",
@@ -85,6 +89,8 @@ class Hook:
             raise ValueError(f"has {MEMORY} beside changes in on; give memories their own hook")
         if self.owner and not self.takes_memories:
             raise ValueError(f'has an owner without on = ["{MEMORY}"]; only memories have one')
+        if self.takes_memories and (self.publishers or self.format != "json"):
+            raise ValueError(f"has publishers or a format of chats with {MEMORY}; remove them")
         if self.secret_env and self.secret_file:
             raise ValueError("has secret_env and secret_file; keep one")
         if self.command and (self.secret_env or self.secret_file):
@@ -102,14 +108,21 @@ class Hook:
         return f"{OF_MEMORIES if self.takes_memories else ''}hook {self.name}"
 
     def send(self, body: bytes, delivery: str) -> None:
-        """Deliver a body once. Raises HookFailed, without URL and secret in its text."""
+        """Deliver a body once. Raises HookFailed, without URL and secret in its text.
+
+        It is HookRefused if the server says that this delivery will never do.
+        """
         try:
             if self.url:
                 self._post(self.url, body, delivery)
             else:
                 self._run(body)
         except urllib.error.HTTPError as error:
-            raise self._failure(f"its server answered {error.code}") from None
+            error.close()
+            failure = self._failure(f"its server answered {error.code}")
+            if 400 <= error.code < 500 and error.code not in _TEMPORARY:
+                raise HookRefused(f"{failure} They are not sent again.") from None
+            raise failure from None
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise self._failure(_in_words(error)) from None
 
@@ -159,6 +172,10 @@ class Hook:
     def _failure(self, reason: str) -> HookFailed:
         news = "memories" if self.takes_memories else "changes"
         return HookFailed(f"The hook {self.name} did not get {news}: {reason}.")
+
+
+_TEMPORARY = (408, 425, 429)
+"""Answers that ask for another try: Request Timeout, Too Early, Too Many Requests."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -10,13 +10,14 @@ from concurrent.futures import Future, wait
 from typing import TypeAlias
 
 from catalog.model.change import Event, MemoryEvent
-from catalog.model.errors import HookFailed, Problem
+from catalog.model.errors import HookFailed, HookRefused, Problem
 from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.events import Events
 from catalog.writing.store import Store
 from pipeline.config.hook import Hook
 from pipeline.outcomes.collect import OutcomeReport
+from pipeline.service import chats
 
 log = logging.getLogger("skilldrop")
 
@@ -39,7 +40,7 @@ class HookQueue:
         """Take a hook, and a function for any thread that wakes the loop."""
         self.hook = hook
         self._wake = wake
-        self._sending: tuple[_Events, Future[str | None]] | None = None  # gives the failure
+        self._sending: tuple[_Events, Future[HookFailed | None]] | None = None
         self._failures = 0
         self.problem: Problem | None = None
         """Failure of the last delivery, which is repeated."""
@@ -59,8 +60,8 @@ class HookQueue:
 
     def _begin(self, store: Store) -> None:
         while events := self._pending(store.events):
-            if body := _body(self.hook, events):
-                failure: Future[str | None] = Future()
+            if body := _body(self.hook, events, store.events):
+                failure: Future[HookFailed | None] = Future()
                 self._sending = events, failure
                 threading.Thread(
                     target=self._send,
@@ -78,14 +79,14 @@ class HookQueue:
             return events.pending_memories(self.hook.listener, BATCH)
         return events.pending(self.hook.listener, BATCH)
 
-    def _send(self, body: bytes, delivery: str, failure: Future[str | None]) -> None:
+    def _send(self, body: bytes, delivery: str, failure: Future[HookFailed | None]) -> None:
         """Deliver a body in its own thread."""
-        reason: str | None = f"The hook {self.hook.name} failed unexpectedly."
+        reason: HookFailed | None = HookFailed(f"The hook {self.hook.name} failed unexpectedly.")
         try:
             self.hook.send(body, delivery)
             reason = None
         except HookFailed as error:
-            reason = str(error)
+            reason = error
         finally:
             failure.set_result(reason)
             self._wake()
@@ -98,13 +99,14 @@ class HookQueue:
         if not wait([failure], seconds).done:
             return
         self._sending = None
-        if (reason := failure.result()) is None:
+        reason = failure.result()
+        if reason is None or isinstance(reason, HookRefused):
             store.events.delivered(self.hook.listener, events)
-            self._failures, self.problem = 0, None
+            self._failures, self.problem = 0, Problem(str(reason), 1) if reason else None
             return
         pause = min(FIRST_PAUSE * 2 ** min(self._failures, 16), LONGEST_PAUSE)
         self._failures += 1
-        self.problem = Problem(reason, self._failures, time.monotonic() + pause)
+        self.problem = Problem(str(reason), self._failures, time.monotonic() + pause)
 
 
 def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
@@ -114,17 +116,24 @@ def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
         queue.finish(store, max(0.0, latest - time.monotonic()))
 
 
-def _body(hook: Hook, events: _Events) -> bytes | None:
+def _body(hook: Hook, events: _Events, of: Events) -> bytes | None:
     """Return the body with some events; None if the hook asked for none of them."""
-    chosen = [_as_json(event) for event in events if _asked_for(hook, event)]
-    if not chosen:
+    asked = [event for event in events if _asked_for(hook, event)]
+    if not asked:
         return None
-    return json.dumps({"hook": hook.name, "events": chosen}, ensure_ascii=False).encode()
+    found = {} if hook.takes_memories else of.findings([event.id for event in asked])
+    chosen = [_as_json(event) | ({"findings": found[event.id]} if found else {}) for event in asked]
+    body: object = {"hook": hook.name, "events": chosen}
+    if hook.format != "json":
+        body = chats.message(hook.format, chosen)
+    return json.dumps(body, ensure_ascii=False).encode()
 
 
 def _asked_for(hook: Hook, event: Event | MemoryEvent) -> bool:
     if isinstance(event, MemoryEvent):
         return hook.owner in (None, event.owner_type, f"{event.owner_type}:{event.owner_id}")
+    if hook.publishers and event.publisher not in hook.publishers:
+        return False
     has = {"danger": event.dangers, "published": event.is_published, "conflict": event.is_conflict}
     return event.outcome in hook.on or any(has[kind] for kind in has.keys() & {*hook.on})
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from catalog.model.change import Event
+from catalog.writing.store import Store
 from pipeline.config.hook import Hook
 from pipeline.outcomes.collect import OutcomeReport
 from pipeline.service import listeners
@@ -76,11 +77,12 @@ def test_a_danger_is_the_first_that_the_log_says(caplog: pytest.LogCaptureFixtur
 def test_a_hook_can_ask_for_dangers_alone() -> None:
     """It gets their codes."""
     hook = Hook(name="a", on=("danger",), url="http://x/")
-    body = listeners._body(hook, [REJECTED, DANGEROUS])
+    events = Store.in_memory().events
+    body = listeners._body(hook, [REJECTED, DANGEROUS], events)
     assert [event["dangers"] for event in json.loads(body or b"")["events"]] == [
         ["data-sent-away", "secret"]
     ]
-    assert listeners._body(hook, [REJECTED]) is None
+    assert listeners._body(hook, [REJECTED], events) is None
 
 
 def test_outcome_files_are_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -155,6 +157,71 @@ def test_a_failing_hook_is_told_again_in_order(
     it.wait_for(lambda: paths(received) == ["a", "b"])
     it.wait_for(lambda: not it.rows("SELECT 1 FROM troubles"))
     assert received.refused == 4
+
+
+def test_a_refused_delivery_is_told_and_not_repeated(
+    serving: Callable[..., Serving], skill: SkillWriter, received: Received
+) -> None:
+    """A server that answers 404 would answer so for ever; later changes are sent."""
+    received.answers = [404]
+    it = serving(hooks=hooked(received, "added")).start()
+    skill(it.root / "a")
+    said = "SELECT message FROM troubles WHERE part = 'hook chat'"
+    it.wait_for(lambda: it.rows(said))
+    (row,) = it.rows(said)
+    assert "its server answered 404. They are not sent again." in row[0]
+    skill(it.root / "b")
+    it.wait_for(lambda: paths(received) == ["b"])
+    it.wait_for(lambda: not it.rows(said))
+    assert received.refused == 1
+
+
+def test_a_hook_can_be_for_some_publishers_and_has_findings_and_what_waits(
+    serving: Callable[..., Serving], skill: SkillWriter, received: Received
+) -> None:
+    """So authors who only drop folders hear of their own skills."""
+    hook = Hook(name="ann", on=("added", "rejected"), publishers=("ann",), url=received.url)
+    it = serving(hooks=(hook,)).start()
+    skill(it.root / "other", more="author: bob")
+    skill(it.root / "mine", name="wrong", more="author: ann")
+    it.wait_for(lambda: "mine" in paths(received))
+    (event,) = (each for each in events(received) if each["path"] != "sentinel")
+    assert (event["publisher"], event["review"]) == ("ann", None)
+    found = {each["code"]: each for each in event["findings"]}
+    assert found["name-not-folder"]["severity"] == "error"
+    assert found["name-not-folder"]["line"] == 2
+
+
+EVIL = DANGEROUS._replace(path="a/<!channel> @here ```", review="waits", version="v")
+
+
+@pytest.mark.parametrize("form", ["slack", "mattermost", "teams"])
+def test_a_chat_gets_a_message_in_its_form(form: Any, received: Received) -> None:
+    """No text of a skill becomes a mention, a link or markup there."""
+    hook = Hook(name="a", on=("withheld",), url=received.url, format=form)
+    body = listeners._body(hook, [EVIL], Store.in_memory().events)
+    hook.send(body or b"", "1")
+    ((_, got),) = received
+    message = json.loads(got)
+    if form == "teams":
+        (attachment,) = message["attachments"]
+        assert message["type"] == "message"
+        assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+        (block,) = attachment["content"]["body"]
+        ((run),) = block["inlines"]
+        text = run["text"]
+        assert (block["type"], run["type"]) == ("RichTextBlock", "TextRun")
+    else:
+        text = message["text"]
+    assert "withheld a in /r/a/" in text
+    assert ", waits for review" in text
+    if form == "slack":
+        assert "<" not in text
+        assert message["mrkdwn"] is False
+    if form == "mattermost":
+        assert text.startswith("```\n")
+        assert text.endswith("\n```")
+        assert text.count("```") == 2
 
 
 def test_memories_reach_their_hook_once_and_in_order(
