@@ -150,37 +150,6 @@ def words(text: str, other: str, work: ComparisonsLeft) -> list[tuple[str, bool]
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
-class DescriptionPart(NamedTuple):
-    """Run of a description."""
-
-    text: str
-    is_kept: bool
-
-
-def parts(description: str, shown: str) -> list[DescriptionPart]:
-    """Return a description in runs that the shown text keeps or cuts, in order."""
-    old, new = _TOKENS.findall(description[:MOST_CHARACTERS]), _TOKENS.findall(shown)
-    words, others = ([token.rstrip() for token in tokens] for tokens in (old, new))
-    found, end = [], 0
-    for match in _Matcher(words, others, ComparisonsLeft()).get_matching_blocks():
-        kept = "".join(old[match.a : match.a + match.size]).rstrip()
-        start = sum(map(len, old[: match.a]))
-        found += [
-            DescriptionPart(description[end:start], is_kept=False),
-            DescriptionPart(kept, is_kept=True),
-        ]
-        end = start + len(kept)
-    return [
-        part for part in (*found, DescriptionPart(description[end:], is_kept=False)) if part.text
-    ]
-
-
-MOST_CHARACTERS = 5_000
-"""Characters of a description that are compared; the rest is one cut part."""
-# A word, or a single character: also of Chinese, where parts of a run are kept.
-_TOKENS = re.compile(r"(?:[^\W\u2e80-\U0010ffff]+|.)\s*", re.DOTALL)
-
-
 class _Matcher(difflib.SequenceMatcher[str]):
     """Matcher of difflib with a limit, as difflib takes quadratic time."""
 

@@ -9,7 +9,6 @@ from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import disk_paths, index_views, told_skills
 from catalog.site.http.request import RequestContext
-from catalog.text.differences import parts
 from catalog.text.suggestions import shown
 
 MOST_CHARS = 60_000
@@ -86,17 +85,11 @@ def _entries(db: Database, name: str, show: str, words: str, number: int) -> dic
     sizes = index_views.state_sizes(db, name)
     return {
         "index": index,
-        "rows": [_with_cuts(row) for row in rows[: index_views.PAGE]],
+        "rows": rows[: index_views.PAGE],
         "has_more": len(rows) > index_views.PAGE,
         "left_out": index_views.left_out_counts(db, index),
         "sizes": {state: sizes.get(state, 0) for state in STATES},
     }
-
-
-def _with_cuts(row: Row) -> Row:
-    """Add the parts of the description that agents get, and those that they do not."""
-    is_cut = row["state"] == "shortened" and row["reason"][:1].isdigit()
-    return row | {"parts": parts(row["description"], row["shown"]) if is_cut else ()}
 
 
 def _build(db: Database, name: str, id_: int | None, before: str) -> Row | None:
