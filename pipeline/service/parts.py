@@ -204,8 +204,6 @@ class Work:
         """Do the work after the scan of a command, once all is quiet."""
         scans = self.scans
         scans.show_pending(scans.report)
-        if scans.granted[0].units:
-            return
         if not scans.report.unsettled and can_list_all(self.settings.root_specs):
             for _ in self.store.repair.end_takeover(datetime.now(UTC)):
                 pass
@@ -259,7 +257,7 @@ class Work:
         again = self.units.scanned_all(self.scans.report, self.scans.superseded)
         self.scans.superseded.clear()
         self.publication.publish_now()  # index files may be lost or damaged
-        self.takes_all_outcomes = not self.scans.granted[0].units
+        self.takes_all_outcomes = True
         self._scanned(again)
         self.scans.show_pending(self.scans.report)
 

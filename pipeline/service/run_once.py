@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -62,7 +62,6 @@ _COUNTED: tuple[ChangeOutcome, ...] = (
 def scan_once(
     settings: Settings,
     store: Store,
-    units: Sequence[WatchUnit] = (),
     *,
     engine: Engine = processes,
     deep: bool = False,
@@ -70,7 +69,7 @@ def scan_once(
     pulls: bool = False,
     progress: Callable[[Report], None] = lambda _: None,
 ) -> Result:
-    """Run the loop of a service over the units, or over all roots, until it is quiet.
+    """Run the loop of a service over all roots until it is quiet.
 
     A folder that is still changing is scanned again, up to the longest settling time.
     accepts_removals confirms all removals; with pulls, roots that are repositories are pulled
@@ -90,10 +89,10 @@ def scan_once(
             if pulls:
                 work.pulls.begin()
                 loop.run(lambda: parts, step, lambda: not work.pulls.is_running)
-            if not units:  # compare the copies that exist, as no service checks them
-                store.links.mend(packaged(store.db), deep=False)
+            # Compare the copies that exist, as no service checks them.
+            store.links.mend(packaged(store.db), deep=False)
             work.scans.request(
-                ScanRequest("command", tuple(units), deep, accepts_removals=accepts_removals)
+                ScanRequest("command", is_deep=deep, accepts_removals=accepts_removals)
             )
             loop.run(lambda: parts, step, lambda: work.is_done)
             work.finish()

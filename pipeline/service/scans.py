@@ -179,10 +179,9 @@ _FINISHED = object()
 
 
 class ScanRequest(NamedTuple):
-    """Request for a scan of all roots, or of some units."""
+    """Request for a scan of all roots."""
 
     trigger: Trigger
-    units: tuple[WatchUnit, ...] = ()  # empty for all roots
     is_deep: bool = False  # every file is read and hashed, even in unchanged folders
     accepts_removals: bool = False
     doubted: tuple[WatchUnit, ...] = ()  # folders whose stored state is discarded
@@ -328,11 +327,8 @@ class Scans:
             self._logged = troubles
 
     def _begin(self, requests: Sequence[ScanRequest]) -> Iterator[None]:
-        """Begin a scan that fulfils requests; only one by itself can be for some units."""
+        """Begin a scan that fulfils requests."""
         self._store.skills.doubt([place for request in requests for place in request.doubted])
-        if requests[0].units:
-            self._scan = Synchronizer(self._plan("command"))
-            return self._scan.run(requests[0].units)
         plan = replace(
             self._plan(requests[0].trigger),
             accepts_removals=any(request.accepts_removals for request in requests),

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import get_args
 
 import click
@@ -17,8 +16,7 @@ from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.store import Store
 from pipeline.cli.extras import needing
-from pipeline.cli.folder_argument import unit_at
-from pipeline.cli.options import DONE, FINDINGS, PATH, Answer, with_json, with_settings
+from pipeline.cli.options import DONE, FINDINGS, Answer, with_json, with_settings
 from pipeline.cli.output import terminal
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
@@ -27,11 +25,9 @@ from pipeline.service import reconcile as service_reconcile
 from pipeline.service.open_catalog import with_store
 from pipeline.service.reconcile import Comparison
 from pipeline.service.run_once import EngineName, Result, engine_named, scan_by_service, scan_once
-from pipeline.watch.settling import WatchUnit
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=PATH)
 @click.option("--deep", is_flag=True, help="Read and hash every file, even in unchanged folders.")
 @click.option(
     "--engine",
@@ -49,15 +45,14 @@ from pipeline.watch.settling import WatchUnit
 @with_settings
 def scan(
     settings: Settings,
-    paths: tuple[Path, ...],
     deep: bool,
     engine: EngineName,
     scheduler: str | None,
 ) -> Answer:
-    """Update the catalog from the roots, or only from PATHS inside them, and exit.
+    """Update the catalog from the roots, and exit.
 
-    Without PATHS, roots that are git repositories are pulled first. While `skilldrop up` runs, the
-    service pulls and scans all roots.
+    Roots that are git repositories are pulled first. While `skilldrop up` runs, the service pulls
+    and scans all roots.
 
     \b
     Examples:
@@ -70,7 +65,6 @@ def scan(
     if engine == "dask":
         with needing("dask"):
             import distributed  # noqa: F401
-    units = [_unit_at(settings, path) for path in paths]
 
     def work(store: Store) -> Result:
         notice = partial(click.echo, err=True)
@@ -81,10 +75,9 @@ def scan(
             return scan_once(
                 settings,
                 store,
-                units,
                 engine=executor,
                 deep=deep,
-                pulls=not units,
+                pulls=True,
                 progress=lambda so_far: progress(so_far.folders),
             )
 
@@ -100,13 +93,6 @@ def scan(
         click.echo(f"skilldrop: {problem}", err=True)
     code = FINDINGS if result.failures or result.report.troubles else DONE
     return Answer(result.as_json(), _lines(result), code)
-
-
-def _unit_at(settings: Settings, path: Path) -> WatchUnit:
-    unit = unit_at(settings, path)
-    if unit is None:
-        raise click.UsageError(f"{path} is not inside a root; `skilldrop status` lists the roots.")
-    return unit
 
 
 def _lines(result: Result) -> Iterator[str]:

@@ -30,15 +30,15 @@ from catalog.reading.skills import versions as reading_versions
 from catalog.site.server.app import metadata_path
 from catalog.usage import database as usage_database
 from catalog.writing.store import Store
-from pipeline.cli.folder_argument import unit_at
 from pipeline.config.loader import load
 from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
 from pipeline.service import reconcile
-from pipeline.service.open_catalog import open_store, with_store
+from pipeline.service.open_catalog import open_store, publish, with_store
 from pipeline.service.requests import handle
 from pipeline.service.run_once import scan_once
 from tests.pipeline.outcomes.test_collect import drop
+from tests.support.scanning import scan_units
 from tests.support.serving import Serving
 from tests.support.sites import Site
 from tests.support.skills import SkillWriter
@@ -207,9 +207,8 @@ def test_no_scan_goes_through_a_whole_table(
     scan_once(settings, store, deep=True)
     traced("one change")
     changed = skill(settings.watched / "skill-7", description="Counts letters.")
-    unit = unit_at(settings, changed)
-    assert unit
-    scan_once(settings, store, [unit])
+    scan_units(store, settings.root_specs, changed.name)
+    publish(settings, store, datetime.now(UTC))
     store.close()
     traced("a start")
     open_store(settings).close()

@@ -24,8 +24,8 @@ from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import Result, scan_once
 from pipeline.service.scanning.engines import serial
 from pipeline.validation import verdict
-from pipeline.watch.settling import WatchUnit
 from tests.support.made_archives import pack_zip
+from tests.support.scanning import scan_units
 from tests.support.shelf import Shelf
 from tests.support.skills import write_skill
 
@@ -135,12 +135,11 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
     made.close()
 
 
-def scan(shelf: Shelf, *units: str) -> Result:
-    """Bring the catalog up to some units of the root, or to all of it."""
+def scan(shelf: Shelf) -> Result:
+    """Bring the catalog up to all of the root."""
     store = open_store(shelf.settings)
     try:
-        paths = [WatchUnit(str(shelf.root), unit) for unit in units]
-        return scan_once(shelf.settings, store, paths, engine=serial)
+        return scan_once(shelf.settings, store, engine=serial)
     finally:
         store.close()
 
@@ -177,7 +176,9 @@ def test_a_mistake_on_the_way_to_a_folder_stays_in_it(
 ) -> None:
     """Also where an event named the folder."""
     stumble(monkeypatch, _Walk, "reach")
-    scan(shelf, CURSED, "later")
+    store = open_store(shelf.settings)
+    scan_units(store, shelf.settings.root_specs, CURSED, "later")
+    store.close()
     assert statuses(shelf) == {CURSED: "active", "later": "active"}
     assert errors(shelf) == {CURSED: "internal-error"}
 

@@ -19,7 +19,7 @@ from pipeline.service.run_once import Result, scan_once
 from pipeline.service.scanning import engines
 from pipeline.service.scanning.engines import Engine, serial
 from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope
-from pipeline.watch.settling import WatchUnit
+from tests.support.scanning import scan_units
 from tests.support.skills import SkillWriter
 
 
@@ -32,12 +32,11 @@ class Watched:
             watched=self.root, data=folder / "data", settle_quiet=0, site={"enabled": False}
         )
 
-    def scan(self, engine: Engine = serial, *paths: str) -> Result:
-        """Bring the catalog up to the root, or to some paths in it."""
-        units = [WatchUnit(str(self.root), path) for path in paths]
+    def scan(self, engine: Engine = serial) -> Result:
+        """Bring the catalog up to the root."""
         store = open_store(self.settings)
         try:
-            return scan_once(self.settings, store, units, engine=engine)
+            return scan_once(self.settings, store, engine=engine)
         finally:
             store.close()
 
@@ -169,7 +168,10 @@ def test_every_change_of_a_known_folder_is_found(
 def test_a_known_folder_behind_a_new_link_is_another(watched: Watched) -> None:
     """Its path leads there through a link now, though its own stats are the same."""
     _link_group(watched.root)
-    assert watched.scan(serial, "group/a").report.outcomes["unchanged"] == 0
+    store = open_store(watched.settings)
+    report = scan_units(store, watched.settings.root_specs, "group/a")
+    store.close()
+    assert report.outcomes["unchanged"] == 0
 
 
 def test_lower_limits_count_for_known_folders(watched: Watched) -> None:
