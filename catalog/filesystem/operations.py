@@ -207,10 +207,8 @@ def named(path: str | Path) -> Iterator[None]:
 
 def sync(dir_fd: int) -> None:
     """Wait until the file system of an open directory is written to disk. Raises OSError."""
-    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-    if syncfs is None:
-        os.sync()
-    elif syncfs(dir_fd):
+    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", lambda _: os.sync())
+    if syncfs(dir_fd):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
 
@@ -254,20 +252,12 @@ def exchange_names(one: Path | str, other: Path | str, dir_fd: int = _AT_FDCWD) 
     Relative paths start from an open directory. Where the system cannot exchange them atomically,
     `other` is missing for a moment.
     """
-    if not exchanged(one, other, dir_fd):
-        _exchange_in_steps(one, other, dir_fd)
-
-
-def exchanged(one: Path | str, other: Path | str, dir_fd: int) -> bool:
-    """Exchange two names atomically; return False if the system does not support it."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    if rename(dir_fd, os.fsencode(one), dir_fd, os.fsencode(other), _EXCHANGE) == 0:
-        return True
-    if (code := ctypes.get_errno()) in _NOT_THERE:
-        return False
-    raise OSError(code, os.strerror(code), str(other))
+    if rename := getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None):
+        if rename(dir_fd, os.fsencode(one), dir_fd, os.fsencode(other), _EXCHANGE) == 0:
+            return
+        if (code := ctypes.get_errno()) not in _NOT_THERE:
+            raise OSError(code, os.strerror(code), str(other))
+    _exchange_in_steps(one, other, dir_fd)
 
 
 def _exchange_in_steps(one: Path | str, other: Path | str, dir_fd: int) -> None:

@@ -29,27 +29,10 @@ def mounted_below(directory: str) -> dict[str, str]:
 
 
 _NETWORK = frozenset(
-    {
-        "9p",
-        "afs",
-        "beegfs",
-        "ceph",
-        "cifs",
-        "davfs",
-        "drvfs",
-        "gfs2",
-        "gpfs",
-        "lustre",
-        "ncpfs",
-        "nfs",
-        "nfs4",
-        "ocfs2",
-        "prl_fs",
-        "smb3",
-        "smbfs",
-        "vboxsf",
-        "virtiofs",
-    }
+    """
+    9p afs beegfs ceph cifs davfs drvfs gfs2 gpfs lustre ncpfs nfs nfs4 ocfs2 prl_fs smb3
+    smbfs vboxsf virtiofs
+    """.split()
 )
 _MOUNTS = Path("/proc/self/mountinfo")
 

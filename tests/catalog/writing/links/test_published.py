@@ -227,7 +227,7 @@ def test_a_reader_by_path_always_finds_whole_files(
 ) -> None:
     """Each file is of one of the versions; where the system exchanges names, none is ever away."""
     if not exchanges:
-        monkeypatch.setattr(operations, "exchanged", lambda *_: False)
+        monkeypatch.setattr(operations, "_EXCHANGE", 1 << 30)  # which no system knows
     seen: set[bytes] = set()
     missed: list[OSError] = []
     has_ended = threading.Event()
@@ -259,7 +259,7 @@ def test_a_reader_by_path_always_finds_whole_files(
 CALLS = {
     "stage": (staging, "stage"),
     "sync": (directory, "sync"),
-    "exchange": (operations, "exchanged"),
+    "exchange": (directory, "exchange_names"),
     "remove": (directory, "remove"),
     "rename": (directory.Entries, "_rename"),
     "record": (directory.Entries, "put"),
@@ -274,7 +274,7 @@ def test_a_kill_at_any_step_leaves_whole_folders(
 ) -> None:
     """Each has all files of one version, and the next start does the rest."""
     if not exchanges:
-        monkeypatch.setattr(operations, "exchanged", lambda *_: False)
+        monkeypatch.setattr(operations, "_EXCHANGE", 1 << 30)  # which no system knows
     before = {name: content(it.skills / name) for name in ("a", "b")}
     write_skill(it.root / "a", description="Another.")
     shutil.rmtree(it.root / "b")
