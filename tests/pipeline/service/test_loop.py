@@ -291,21 +291,26 @@ def test_damaged_packages_are_repaired_in_the_background(
     assert it.health()["packages_repaired"] == 1
 
 
-def test_rebuilding_a_catalog_leaves_no_old_packages(
+def test_rebuilding_a_catalog_leaves_only_packages_of_versions(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:
-    """Agents read the old ones until the new catalog knows the roots."""
+    """Older versions keep theirs; a skill without a folder has none once the roots are read."""
     it = serving().start()
     for word in ("One", "Two"):
         skill(it.root / "a", description=f"{word}.")
         it.settle()
+    skill(it.root / "b")
+    it.settle()
+    shutil.rmtree(it.root / "b")
+    it.settle()
     for file in it.settings.data.glob("catalog.db*"):
         if file.suffix != ".lock":
             file.unlink()
     it.wait_for(lambda: it.statuses() == {"a": "active"})
     it.settle()
     assert compare(it.settings).differences == ()
-    assert len(list((it.settings.packages_folder / "a").iterdir())) == 2  # one, and `current`
+    assert len(list((it.settings.packages_folder / "a").iterdir())) == 3  # two, and `current`
+    assert not (it.settings.packages_folder / "b").exists()
 
 
 def test_a_service_that_lost_its_lock_ends(
