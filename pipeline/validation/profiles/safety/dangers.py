@@ -22,6 +22,8 @@ _MOST_MATCHES = 50  # of one danger, with those of which the text warns
 _MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
 _PART = re.compile(r"\{([A-Z_]+)\}")
 _LINE_END = re.compile(r"\n\s*")
+_LOOKALIKE = codes.DANGERS["package-lookalike"]
+_NAME = re.compile(r"(?<![^\s\"'`])[a-z][a-z\d-]{3,40}(?:\.(?:js|io|py))?(?![^\s\"'`\[=<>~@,;])")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +82,24 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
         )
         for match in islice(matches, _MOST_MATCHES):
             kind, (start, end) = shape.kind_of(match), match.span()
+            if kind == _LOOKALIKE and not any(
+                map(_is_slip, _NAME.findall(match[0].lower().replace("_", "-")))
+            ):
+                continue
             if found_by.setdefault((kind.code, text.rfind("\n", 0, start)), shape) is shape:
                 is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
                 is_named = is_quotation or is_warned_of(text, start, end)
                 yield Danger(kind, " ".join(match[0].split()), start, end, is_named)
+
+
+def _is_slip(name: str) -> bool:
+    """Return whether a name is one letter, or two swapped, away from a well-known package."""
+    return name not in _PACKAGES and not _NEAR.isdisjoint(_near(name))
+
+
+def _near(name: str) -> set[str]:
+    """Return a name, and all that it becomes without a letter; names one letter apart share one."""
+    return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
 
 
 def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:
@@ -131,3 +147,5 @@ _BY_WORD = {
     word: [shape for shape in _SHAPES if word in shape.words]
     for word in chain.from_iterable(shape.words for shape in _SHAPES)
 }
+_PACKAGES = frozenset(chain.from_iterable(codes.DATA["packages"].values()))
+_NEAR = frozenset(chain.from_iterable(map(_near, codes.DATA["packages"]["known"])))
