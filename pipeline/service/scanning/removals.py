@@ -8,6 +8,7 @@ from functools import cache
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import os_path, text_path, top_of_archive
+from catalog.model.skill import LOST_ROOT
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import HoldReason
 from catalog.writing.tables.skills import KnownSkills
@@ -36,6 +37,7 @@ class RemovalDetector:
         self._by_digest: dict[str, list[WatchUnit]] = defaultdict(list)
         self._elsewhere = cache(self._places_elsewhere)  # one query, even for equal folders
         self._lost_roots: set[str] = set()  # roots that cannot be listed
+        self._moved_roots: set[str] = set()  # gone, and no longer configured
 
     def add(self, root: str, paths: Collection[str], known: KnownSkills) -> None:
         """Add skills that are missing from their places."""
@@ -53,6 +55,14 @@ class RemovalDetector:
         """Add all skills of a root that cannot be listed."""
         self._lost_roots.add(root)
         self.add(root, known.fingerprints.keys(), known)
+
+    def add_moved_roots(self) -> None:
+        """Add the held skills of roots that are gone and no longer configured."""
+        for root in self._store.roots.unconfigured(with_held=True).keys() - {LOST_ROOT}:
+            if not os.path.lexists(root):
+                self._moved_roots.add(root)
+                known = self._store.skills.known(root, "")
+                self.add(root, known.held, known)
 
     def discard(self, place: WatchUnit) -> bool:
         """Drop a skill that is not missing after all; return whether it was listed."""
@@ -98,6 +108,8 @@ class RemovalDetector:
 
     def _exists(self, place: WatchUnit) -> bool:
         """Return whether a folder is a skill folder now; True if its root cannot be read."""
+        if place.root in self._moved_roots:
+            return False
         try:
             with open_source(place.root, self._plan.limits) as source:
                 return source.folder(place.path) is not None

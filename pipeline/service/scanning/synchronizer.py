@@ -71,6 +71,7 @@ class Synchronizer:
         for root in roots:
             removals.note_new(self._store, root)
         self._removals = RemovalDetector(self.plan, self.report, units)
+        self._removals.add_moved_roots()
         known = {unit: self._store.skills.known(*unit) for unit in units}
         options = ScanOptions(self.plan.limits, self.plan.quiet, self.plan.deep)
         has_known = any(skills.fingerprints for skills in known.values())
