@@ -68,7 +68,7 @@ REFERENCE_CASE = TYPES.warning(
 )
 FILE_UNREFERENCED = TYPES.info(
     "file-unreferenced",
-    "No text that an agent reads names the script or reference.",
+    "No text that an agent reads names the script or document.",
     "Say in SKILL.md when to read or run the file, or delete it.",
     f"{_DISCLOSURE}; {_FILES}",
 )

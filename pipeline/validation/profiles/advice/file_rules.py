@@ -13,7 +13,7 @@ from catalog.pull.site import NOT_ON_WINDOWS
 from catalog.text import humanize
 from catalog.text.suggestions import few
 from catalog.text.visible import printable, quoted
-from pipeline.roots.file_kinds import SKILL_MD, may_be_native
+from pipeline.roots.file_kinds import SKILL_MD, is_script
 from pipeline.validation.profiles.advice import codes
 from pipeline.validation.references import Reference, commands
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text, mentioned
@@ -61,15 +61,16 @@ def license_file_exists(skill: Skill) -> Iterator[Finding]:
 
 
 def files_are_referenced(skill: Skill) -> Iterator[Finding]:
-    """Find scripts and references that no text mentions which an agent reaches from SKILL.md."""
+    """Find scripts and documents that no text mentions which an agent reaches from SKILL.md."""
     files = [
         file.path
         for file in skill.files
-        if file.path.startswith(_FOLDERS)
-        and (file.is_text or not may_be_native(file.path, file.mode))  # which is another finding
+        if file.path.startswith(_FOLDERS) and (is_script(file.path) or may_link(file.path))
     ]
     if not files or len(files) > _MOST_CANDIDATES or not skill.parsed.body:
         return
+    if any(is_script(path) and path not in skill.other_texts for path in skill.led_to):
+        return  # a script too large to read may name them
     stray = [path for path in files if path not in skill.led_to and _is_for_agents(path)]
     for path in stray[: 1 if len(stray) > MOST_ALIKE else None]:
         more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
