@@ -1,6 +1,7 @@
 """Commands in a text that harm the machine on which an agent follows it."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,7 @@ class Shape:
 
     kind: FindingType
     words: tuple[str, ...]  # in lower case
+    also: tuple[str, ...]  # of which one must be in the same lines; empty if none must
     patterns: tuple[str, ...]  # as written
     lines: int  # that a pattern may span, from or to the one with a word
     worse: FindingType  # the kind if the words around a match contain …
@@ -104,6 +106,8 @@ def _near(name: str) -> set[str]:
 
 def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:
     """Return the offsets of the first lines that contain a word of a shape."""
+    if shape.also and words.keys().isdisjoint(shape.also):
+        return []
     parts: list[tuple[int, int]] = []
     size = 0
     for at in sorted(chain.from_iterable(words.get(word, ()) for word in shape.words)):
@@ -115,7 +119,10 @@ def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:
         if start <= last:
             start, end = parts.pop()[0], max(end, last)
         parts.append((start, end))
-    return parts
+    if not shape.also:
+        return parts
+    others = sorted(chain.from_iterable(words.get(word, ()) for word in shape.also))
+    return [part for part in parts if bisect_left(others, part[0]) < bisect_left(others, part[1])]
 
 
 def _part(text: str, at: int, lines: int) -> tuple[int, int]:
@@ -136,6 +143,7 @@ _SHAPES = tuple(
     Shape(
         kind=codes.DANGERS[rule["kind"]],
         words=searched(rule["words"]),
+        also=searched(rule.get("also", ())),
         patterns=tuple(rule["patterns"]),
         lines=rule.get("lines", 1),
         worse=codes.DANGERS[rule.get("worse", rule["kind"])],
