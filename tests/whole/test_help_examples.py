@@ -8,6 +8,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 
 from pipeline.cli.app import cli, command_named
@@ -20,8 +21,10 @@ NOT_RUN = re.compile(r" (up|serve|mcp)( |$)|--engine dask")
 
 
 def examples(name: str) -> list[str]:
-    """Return the command lines in the help of a command."""
-    lines = (command_named(name).help or "").splitlines()
+    """Return the command lines in the help of a command, and of the commands in it."""
+    command = command_named(name)
+    inner = command.commands.values() if isinstance(command, click.Group) else ()
+    lines = "\n".join(each.help or "" for each in (command, *inner)).splitlines()
     shown = (line.strip() for line in lines if line.lstrip().startswith("skilldrop "))
     return [line for line in shown if not NOT_RUN.search(line)]
 
