@@ -3,9 +3,6 @@
 from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database, Row
 
-LATEST = "~"
-"""Text after all times, which sort as text."""
-
 
 def indexes(db: Database) -> list[Row]:
     """Return the configured indexes, each with its last publication."""
@@ -80,16 +77,13 @@ def builds(db: Database, name: str, page: int) -> list[Row]:
     )
 
 
-def build(db: Database, name: str, id_: int | None, before: str) -> Row | None:
-    """Return a publication of an index with its text: by id, or the last one before a time.
-
-    Before LATEST, that is the newest one.
-    """
-    chosen = "b.id = :id" if id_ else "b.published_at < :before"
+def build(db: Database, name: str, id_: int | None) -> Row | None:
+    """Return a publication of an index with its text: by id, or the newest one."""
     return db.row(
         f"{_BUILDS.replace('SELECT', 'SELECT t.text,', 1)}"
-        f" WHERE b.index_name = :name AND {chosen} ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
-        {"name": name, "id": id_, "before": before},
+        f" WHERE b.index_name = :name {'AND b.id = :id' if id_ else ''}"
+        " ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
+        {"name": name, "id": id_},
     )
 
 

@@ -1,6 +1,5 @@
 """Pages of the prompt indexes: skills with their words and cuts, texts and history."""
 
-from datetime import date, timedelta
 from typing import Any
 
 from datasette import Response
@@ -50,10 +49,10 @@ async def history(context: RequestContext) -> Response:
 
 
 async def text(context: RequestContext) -> Response:
-    """Show the text of a publication: the newest one, one by its id, or the last one of a day."""
-    name, on, id_ = context.path_part("name"), context.parameter("on"), context.number("build")
+    """Show the text of a publication: the newest one, or one by its id."""
+    name, id_ = context.path_part("name"), context.number("build")
     index = await context.query(_index, name)
-    build = await context.query(_build, name, id_, _day_after(on))
+    build = await context.query(_build, name, id_)
     whole = build["text"] if build else ""
     start = min(context.number("from") or 0, len(whole))
     stop = start + MOST_CHARS
@@ -63,7 +62,6 @@ async def text(context: RequestContext) -> Response:
         "index_text.html",
         index=index,
         build=build,
-        on=on,
         part=whole[start:stop],
         start=start,
         stop=stop if stop < len(whole) else None,
@@ -92,16 +90,8 @@ def _entries(db: Database, name: str, show: str, words: str, number: int) -> dic
     }
 
 
-def _build(db: Database, name: str, id_: int | None, before: str) -> Row | None:
+def _build(db: Database, name: str, id_: int | None) -> Row | None:
     """Return a publication with its text, without paths of the disk above the data directory."""
-    build = index_views.build(db, name, id_, before)
+    build = index_views.build(db, name, id_)
     folders = disk_paths.disk_folders(db)
     return build and build | {"text": disk_paths.shortened_paths(build["text"], folders)}
-
-
-def _day_after(day: str) -> str:
-    """Return the day after one, as text; after all times for anything else."""
-    try:
-        return (date.fromisoformat(day) + timedelta(1)).isoformat()
-    except (ValueError, OverflowError):
-        return index_views.LATEST

@@ -301,7 +301,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     spec = query.index_spec(db, "default")
     built = query.build_index(db, spec)
     prompt_index_history.explain(db, spec, built)
-    assert index_views.build(db, "default", None, index_views.LATEST)
+    assert index_views.build(db, "default", None)
     traced("a file")
     assert skill_files.read(package_of(db, settings.packages_folder, "skill-7"))
     traced("versions")
@@ -352,7 +352,7 @@ PAGES = {
     "/indexes/default": 200,
     "/indexes/default?show=shortened&q=words": 200,
     "/indexes/default/text": 200,
-    "/indexes/default/text?on=2026-11-20": 200,
+    "/indexes/default/text?build=1": 200,
     "/indexes/default/history": 200,
     "/questions": 200,
     "/usage": 200,

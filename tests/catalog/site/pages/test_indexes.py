@@ -74,15 +74,6 @@ def test_skills_that_are_left_out_have_their_reason_once(site: Site) -> None:
     assert "No skills." in site.get("/indexes/tight", show="filtered").text
 
 
-def test_the_text_of_a_day(site: Site) -> None:
-    """It is the last one of that day or before, until the end of the day."""
-    for day, has_new in [("2026-11-20", False), ("2026-11-21", False), ("2026-11-22", True)]:
-        text = site.get("/indexes/tight/text", on=day).text
-        assert ("only-later" in text) == has_new, day
-    assert "No text of that time is kept." in site.get("/indexes/tight/text", on="2026-11-19").text
-    assert "only-later" in site.get("/indexes/tight/text", on="Tuesday").text
-
-
 def test_the_history_leads_to_the_text_of_each_publication(site: Site) -> None:
     """The newest day comes first."""
     history = site.get("/indexes/tight/history").text
@@ -90,6 +81,7 @@ def test_the_history_leads_to_the_text_of_each_publication(site: Site) -> None:
     newest, oldest = re.findall(r"/indexes/tight/text\?build=\d+", history)
     assert "only-later" in site.get(newest).text
     assert "only-later" not in site.get(oldest).text
+    assert "This text is not kept." in site.get("/indexes/tight/text", build="99").text
 
 
 def test_a_long_text_has_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
