@@ -146,7 +146,7 @@ def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
     page = raw.get("/skills/kinds").text
     assert f"pinned to version {version}" in page
     assert "skilldrop unpin kinds" in page
-    assert page.count("colour is not a field of the specification.") == 1
+    assert page.count("1 field not of the specification: colour.") == 1
 
 
 def test_a_skill_pinned_to_a_version_that_is_lost_is_said_on_every_page(
