@@ -15,8 +15,7 @@ _OPENING = """\
 
 Exit codes: 0 done, 1 findings or differences, 2 usage error or a problem you can fix, 3 internal
 error (please report it), 130 interrupted. `up` exits with 0 when it is stopped. Every command has
-the option `-h` or `--help`. `_SKILLDROP_COMPLETE=bash_source skilldrop` prints the script that
-completes commands in bash; zsh and fish have their own, `zsh_source` and `fish_source`.
+the option `-h` or `--help`.
 """
 
 _WIDE = {**cli.context_settings, "terminal_width": 96, "max_content_width": 96}

@@ -130,6 +130,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "config": ("config", "Make, check and show the settings"),
         "token": ("token", "Make, list and remove tokens of the site's readers"),
         "findings": ("status", "List the findings of the catalog"),
+        "completion": ("completion", "Print the script that completes commands in a shell"),
     },
     "Special formats": {
         "migrate": ("migrate", "Convert skills in older layouts"),

@@ -1,4 +1,4 @@
-"""Commands for authors: new and remove, and the completion of commands."""
+"""Commands for authors: new, remove and completion."""
 
 import json
 import os
@@ -177,9 +177,9 @@ def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_completion_of_a_shell_calls_the_program(shell: str) -> None:
-    """The script that it evaluates comes from the environment."""
-    script = run(_SKILLDROP_COMPLETE=f"{shell}_source").stdout
-    assert f"_SKILLDROP_COMPLETE={shell}_complete" in script
+    """A known shell has a script; another one is a usage error."""
+    assert "_SKILLDROP_COMPLETE" in run("completion", shell).stdout
+    assert run("completion", "tcsh").returncode == 2
 
 
 def test_completion_offers_commands_and_options() -> None:
