@@ -1,4 +1,4 @@
-"""Sentences that tell an agent to ignore its instructions."""
+"""Sentences in English that tell an agent to ignore its instructions; dangers.toml has others."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -65,9 +65,6 @@ def _unless_negated(start: str, pattern: str, lead: str = "") -> _Phrase:
     return _phrase([start], start + pattern, lead, not_after)
 
 
-_ORDERS_ZH = "(?:指令|指示|提示|规则|規則|要求|设定|設定|命令)"
-_OF_OLD = "以上|之前|先前|前面|上述|此前|所有|全部|一切|原有|系统|系統|你的|您的"
-_DROPPED_ZH = rf"[^\n]{{0,12}}?(?:{_OF_OLD})[^\n]{{0,24}}?{_ORDERS_ZH}"  # the figures are bytes
 _PHRASES = (
     _unless_negated(
         "ignor", rf"(?:e|ing)(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|said)\b)"
@@ -117,35 +114,6 @@ _PHRASES = (
         rf"|unfiltered|uncensored|jailbroken|free{_GAP}(?:of|from|to)"
         rf"|(?:\w{{1,20}}{_GAP}){{1,3}}without{_GAP}(?:any{_GAP})?(?:rule|limit|restriction|filter)s)\b",
         lead=rf"""you{_GAP}are[\s*_"']{{0,8}}""",
-    ),
-    _phrase(
-        ["ignorier"],
-        r"ignorier(?:e|en|t)?\s+(?:bitte\s+)?(?:alle|sämtliche|deine|die)\s+"
-        r"(?:(?:vorherigen|bisherigen|obigen|früheren)\s+)?(?:anweisungen|regeln|vorgaben)",
-    ),
-    _phrase(
-        ["ignor", "olvida", "oublie"],
-        r"(?:ignor(?:a|á|e|ez)|olvida|oublie[sz]?)\s+(?:todas\s+)?(?:toutes\s+)?(?:las|tus|les|tes|vos)\s+"
-        r"(?:instrucciones|reglas|instructions|consignes|règles)\s+"
-        r"(?:anteriores|previas|précédentes|antérieures|ci-dessus)",
-    ),
-    _phrase(
-        ["不要"],
-        rf"不要(?:再)?(?:遵守|遵循|听从|聽從|理会)[^\n]{{0,12}}?(?:{_OF_OLD})[^\n]{{0,24}}?{_ORDERS_ZH}",
-    ),
-    _phrase(["忽略"], rf"忽略{_DROPPED_ZH}"),
-    _phrase(["无视"], rf"无视{_DROPPED_ZH}"),
-    _phrase(["無視"], rf"無視{_DROPPED_ZH}"),
-    _phrase(["忘记", "忘記", "忘掉"], rf"忘(?:记|記|掉){_DROPPED_ZH}"),
-    _phrase(
-        ["指示"],
-        r"指示(?:や[^\n]{1,30}?)?(?:を|は)(?:すべて|全て)?(?:無視|忘れ)(?!しな|せず)",
-        lead="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?",
-    ),
-    _phrase(
-        ["지시"],
-        r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?(?:무시(?!하지)|잊(?!지))",
-        lead=r"(?:이전|위|모든|앞선|기존)(?:의)?\s?(?:모든\s?)?",
     ),
 )
 
