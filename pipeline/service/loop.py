@@ -192,7 +192,7 @@ class Service:
         self._requests.scanned(again)
         if not all(request.is_poll for request in self._work.scans.granted):
             self._store.links.check_all()
-            self._file_check.begin(time.monotonic())
+            self._file_check.begin()
             self._package_check.begin()
             _trim_heap(0)
         self._watching.scanned()

@@ -369,11 +369,8 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
         it.wait_for(lambda: it.rows("SELECT 1 FROM recoveries"))
 
 
-def test_damage_is_found_while_nothing_is_written(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWriter) -> None:
     """Each re-scan checks the file itself, because the writer may see only its cache."""
-    monkeypatch.setattr("catalog.database.connection.SHARE", 1000.0)  # also soon after the last
     with rebuilding(tmp_path, skill) as it:
         with closing(sqlite3.connect(it.settings.catalog_path)) as db:
             # The rest of the log would overwrite the damage.
