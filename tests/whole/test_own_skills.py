@@ -16,8 +16,10 @@ def findings(folder: Path) -> list[str]:
 
 
 def test_nothing_is_found_in_the_example_skills() -> None:
-    """A comment explains the one field that is there on purpose; a quoted attack is no attack."""
-    assert findings(REPOSITORY / "watched") == []
+    """A comment explains the one field that is there on purpose; a quoted attack is only named."""
+    assert {found.partition(" ")[0] for found in findings(REPOSITORY / "watched")} == {
+        "danger-named"
+    }
 
 
 def test_nothing_is_found_in_the_skill_of_the_readme(tmp_path: Path) -> None:
