@@ -226,8 +226,7 @@ def test_versions_of_earlier_releases_get_their_references(
     db.execute("DELETE FROM skill_references")
     db.execute("UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''")
     roots.scan()
-    db.execute("UPDATE skills SET pinned_version_id = NULL, fingerprint = ''")
-    roots.scan()
+    roots.store.unpin("user", NOON)
     assert db.execute("SELECT target FROM skill_references").fetchall() == [("../other/SKILL.md",)]
     assert user.exists()
 
