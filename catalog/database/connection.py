@@ -254,13 +254,13 @@ class FileCheck:
     def __init__(self, path: Path) -> None:
         """Take the path of the catalog file."""
         self._path = path
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread()
         self.damage: str | None = None
         """Sentence that describes the damage; None while there is none."""
 
     def begin(self) -> None:
         """Start a check unless one is running."""
-        if not (self._thread and self._thread.is_alive()):
+        if not self._thread.is_alive():
             self._thread = threading.Thread(target=self._check, name="catalog check", daemon=True)
             self._thread.start()
 

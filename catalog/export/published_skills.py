@@ -1,8 +1,6 @@
 """Published skills on the disk as a source of a folder that is kept equal to them."""
 
 import hashlib
-import os
-import shutil
 from pathlib import Path
 
 from catalog.database.queries import Database
@@ -67,11 +65,7 @@ class PublishedSkills:
         try:
             for entry in package.files:
                 path = os_path(name_of(entry))
-                target = to / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with skill_files.opened(package, entry) as file, target.open("xb") as copy:
-                    shutil.copyfileobj(file, copy)
-                    os.fchmod(copy.fileno(), int(entry.mode, 8))
+                skill_files.copy(package, entry, to / path)
                 files[path] = entry.sha256
         except (PackageDamaged, PathRefused) as error:
             raise Refused(str(error)) from error

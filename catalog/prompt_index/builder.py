@@ -34,7 +34,6 @@ class EntryFailed(Exception):
     """The entry of a skill cannot be made, by an internal error; its text is a sentence."""
 
     def __init__(self, skill: int, error: Exception) -> None:
-        """Take the row id of the skill and the error."""
         super().__init__(f"Internal error: {type(error).__name__}: {printable(str(error), 300)}.")
         self.skill = skill
 

@@ -76,7 +76,7 @@ def ranked(
     """Yield the skills that pass the filter of an index, one by one, in its order.
 
     Featured skills come first, in the order of the setting, then the others in `index_order`. The
-    row ids in `but` are left out. Raises EntryFailed.
+    row ids in `but` are left out.
     """
     locations, condition = Locations(bases_of(db), spec), wanted(spec)
     if spec.featured:
@@ -199,15 +199,6 @@ _FILES = """
 
 
 def _candidate(row: Row, spec: IndexSpec, locations: Locations) -> Candidate:
-    try:
-        return _described(row, spec, locations)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise EntryFailed(row["id"], error) from error
-
-
-def _described(row: Row, spec: IndexSpec, locations: Locations) -> Candidate:
     is_featured = row["name"] in spec.featured
     files = json.loads(row["files"]) if row["files"] else ()
     return Candidate(

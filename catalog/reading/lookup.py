@@ -8,25 +8,27 @@ from catalog.text import suggestions
 from catalog.text.suggestions import few, shown
 
 
-def find_skill(db: Database, asked: str, *, only_active: bool = False, by_id: bool = False) -> Row:
+def find_skill(
+    db: Database, asked: str, *, statuses: tuple[str, ...] = (), by_id: bool = False
+) -> Row:
     """Return the row of a skill by its exact name, its skill_id or its bare name.
 
     Active skills come first, then the name, or with by_id the skill_id. Raises NotInCatalog, which
-    gives the status of the skill if it is not active but has to be, and suggests the closest names.
+    gives the status of the skill if it is none of some, and suggests the closest names.
     """
     asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
     found = db.row(_SKILL, {"asked": asked, "by_id": by_id})
-    if found and (found["status"] == "active" or not only_active):
+    if found and (not statuses or found["status"] in statuses):
         return found
     if skill_id := skill_id_of_bare_name(db, asked):
         return next(db.query(_SKILL, {"asked": skill_id, "by_id": True}))
-    message = f"There is no {'active ' if only_active else ''}skill {shown(asked)}."
+    message = f"There is no {'active ' if statuses else ''}skill {shown(asked)}."
     if found:
-        advice = "" if found["status"] == "removed" else "; `skilldrop status` says why"
+        advice = f"; `skilldrop {'restore' if found['status'] == 'removed' else 'status'}` helps"
         if found["status"] == "pending" and found["status_reason"]:
             advice = f": {found['status_reason']}"
         message = f"The skill {shown(asked)} is {found['status']}{advice}."
-    similar = db.execute(_SIMILAR, {"asked": asked, "only_active": only_active})
+    similar = db.execute(_SIMILAR, {"asked": asked, "only_active": bool(statuses)})
     names = sorted({name for (name,) in similar})
     raise NotInCatalog(f"{message} {suggestions.known(asked, names)}")
 
@@ -122,7 +124,7 @@ _FOLDER = """
 _SKILL = f"""
     SELECT * FROM skills AS s WHERE name = :asked OR skill_id = :asked
     ORDER BY status = 'active' DESC, (name = :asked) != :by_id DESC, {IS_WITHHELD} DESC,
-             status = 'removed', id LIMIT 1
+             status = 'removed', iif(status = 'removed', last_changed, '') DESC, id LIMIT 1
 """
 _SIMILAR = """
     SELECT name FROM skills WHERE status = 'active' OR NOT :only_active

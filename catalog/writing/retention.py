@@ -26,7 +26,8 @@ class PackageCollector:
         """Remove the packages past retention, and return their number.
 
         The current, pinned and newest version of a skill stay, a newest one also while it waits
-        for review, and so do versions that an index still names. A version without its package
+        for review, and so do versions that an index still names. Those of a removed skill are kept
+        like superseded ones, so that it can be restored. A version without its package
         keeps its row, with its SKILL.md but without package_path: it can be read, but not
         published again. Raises the first OSError after trying all; the next call retries the
         failed ones.
@@ -84,6 +85,7 @@ _COLLECTABLE = f"""
         SELECT v.id, v.package_path, v.retired_at,
                s.status = 'active' AND s.package_path IS NOT NULL
                    OR {IS_WITHHELD} AS is_public,
+               s.status = 'removed' AS is_removed,
                v.id IS s.current_version_id AS is_current,
                v.id IS s.pinned_version_id AS is_pinned,
                v.id = {NEWEST} AS is_newest,
@@ -99,8 +101,9 @@ _COLLECTABLE = f"""
     WHERE retired_at < :graced AND NOT is_pinned
         AND NOT (waits AND is_newest)
         AND NOT (is_current AND is_listed)
-        AND (NOT is_public
-             OR NOT is_current AND NOT is_newest AND (place > :most OR retired_at < :too_old))
+        AND (NOT (is_public OR is_removed)
+             OR (is_removed OR NOT is_current AND NOT is_newest)
+                AND (place > :most OR retired_at < :too_old))
 """
 
 
@@ -213,8 +216,8 @@ def check_room(
             raise OutOfRoom(
                 f"Nothing is published: packages take {size(taken)} and would take "
                 f"{size(needed)} more, and [retention] packages_bytes allows "
-                f"{size(retention.packages_bytes)}. Raise it, keep fewer versions, or remove "
-                "skills."
+                f"{size(retention.packages_bytes)}. Raise it, or keep fewer versions or for fewer "
+                "days, also those of removed skills."
             )
 
 

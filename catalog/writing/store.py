@@ -192,14 +192,11 @@ class Store:
     def _note_failed(self, failed: Mapping[int, EntryFailed]) -> None:
         """Store the findings of the skills whose entries failed, and log new ones."""
         codes = [INTERNAL_ERROR_IN_INDEX.code]
-        rows = self.db.execute(_FAILED, [to_json(list(failed)), *codes]).fetchall()
         wanted = {
             row: [INTERNAL_ERROR_IN_INDEX.at(str(failed[row[0]]))] if row[0] in failed else []
-            for row in rows
+            for row in self.db.execute(_FAILED, [to_json(list(failed)), *codes]).fetchall()
         }
-        if not (wrong := derived.wrong_findings(self.db, codes, wanted)):
-            return
-        for skill, root, path in wrong:
+        for skill, root, path in derived.wrong_findings(self.db, codes, wanted):
             if error := failed.get(skill):
                 log.error("%s/%s: %s", root, path, error, exc_info=error.__cause__)
         with self.db.transaction():

@@ -11,7 +11,6 @@ from catalog.database.queries import Database, Row
 from catalog.filesystem.operations import descended, directory
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path, text_path, top_of_archive
-from catalog.reading.skills import references
 from catalog.text.suggestions import few, shown
 
 
@@ -21,7 +20,6 @@ class Trashed(NamedTuple):
     path: str  # where it was
     trash: str  # its path in the trash
     others: tuple[str, ...]  # names of the skills inside it, which went along
-    used_by: tuple[str, ...]  # names of the skills that still refer to it
 
 
 def move(db: Database, skill: Row, data: Path, at: datetime) -> Trashed:
@@ -42,7 +40,6 @@ def move(db: Database, skill: Row, data: Path, at: datetime) -> Trashed:
             f"{shown(skill['name'])} is in the archive {root}/{archive.removesuffix('!')} with "
             f"{few(others)}; remove the archive, or it from the archive."
         )
-    used_by = tuple(references.used_by(db, skill["id"]))
     *above, name = os_path(archive.removesuffix("!") if archive else path).split("/")
     stamp = f"{at:%Y%m%d-%H%M%S-%f}"
     beside = f"{os.path.realpath(root)}.trash/{stamp}"
@@ -57,7 +54,7 @@ def move(db: Database, skill: Row, data: Path, at: datetime) -> Trashed:
         )
         raise NotPossible(f"{root}/{path} was not moved: {reason}.") from error
     source = text_path("/".join((*above, name)))
-    return Trashed(f"{root}/{source}", text_path(place), others, used_by)
+    return Trashed(f"{root}/{source}", text_path(place), others)
 
 
 def _moved(name: str, parent_fd: int, *trashes: str | Path) -> str:

@@ -107,6 +107,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "rule": ("rule", "Explain a finding, with examples"),
         "add": ("add", "Copy skills into a root if they are accepted"),
         "remove": ("add", "Move a skill to the trash"),
+        "restore": ("add", "Bring a removed skill back as a new folder"),
     },
     "Give them to agents": {
         "link": ("link", "Keep links or copies in the directory of an agent"),

@@ -146,6 +146,7 @@ class Service:
         self._requests = requests = RequestRunner(work)
         self._package_check = check = PackageCheck(work)
         supervisor = self._watching.supervisor
+        unpublished = partial(self._troubles.message, "indexes")
         quiet = Part(
             "quiet",
             each_turn,
@@ -171,8 +172,8 @@ class Service:
             Part("packages", check.seconds_to_next, check.step),
             Part(
                 "answers",
-                lambda _: None if work.publication.due is None or self._unpublished else NEVER,
-                lambda: requests.answer(self._unpublished),
+                lambda _: None if work.publication.due is None or unpublished() else NEVER,
+                lambda: requests.answer(unpublished()),
             ),
             Part(
                 "heartbeat",
@@ -181,11 +182,6 @@ class Service:
                 BEAT,
             ),
         ]
-
-    @property
-    def _unpublished(self) -> str | None:
-        """Why the indexes cannot be published, if the last attempt failed."""
-        return self._troubles.message("indexes")
 
     def _scanned(self, again: Collection[WatchUnit]) -> None:
         """Finish a full scan, except for units that are scanned again."""
@@ -323,13 +319,11 @@ def _find_taken(store: Store, folder: Path) -> Problem | None:
 
 
 def _find_unread(store: Store, longest: float) -> Problem | None:
-    since = _now() - timedelta(seconds=longest)
-    if not (unread := store.skills.pending_since(since)):
+    if not (unread := store.skills.pending_since(_now() - timedelta(seconds=longest))):
         return None
     root, path, reason = unread[0]
-    others = f" (and {count(len(unread) - 1, 'other folder')})" if unread[1:] else ""
-    message = f"{root}/{path}{others} cannot be taken in, so the last version stays: {reason}"
-    return Problem(f"{message.rstrip('.')}.", len(unread))
+    folders = f"{count(len(unread), 'folder')}, such as {root}/{path},"
+    return Problem(f"{folders} cannot be taken in: {reason.rstrip('.')}.", len(unread))
 
 
 def _now() -> datetime:

@@ -6,20 +6,15 @@ import io
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar
 
 from catalog.database.connection import explained
-from catalog.filesystem.ownership import MARKER, OwnedFolder, identity_of, refuse_others
-from catalog.model.errors import (
-    CatalogDamaged,
-    FolderNotOwned,
-    NotAsJudged,
-    OutOfRoom,
-    RootUnreadable,
-)
+from catalog.filesystem.operations import directory
+from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others, refuse_owned
+from catalog.model.errors import CatalogDamaged, NotAsJudged, OutOfRoom, RootUnreadable
 from catalog.model.paths import archive_of
 from catalog.model.values import VERSION
 from catalog.writing.packages.builder import Packaging
@@ -73,12 +68,9 @@ def open_store(
     # One that is not ours stops no start: the service says so, and publishes once it is gone.
     folders = [folder for folder in folders_of(settings) if folder.kind != "skills"]
     if not settings.catalog_path.exists():  # refuse before creating anything
-        if os.path.lexists(settings.data / MARKER):
-            raise FolderNotOwned(
-                f"{settings.data} is a folder that a catalog keeps, so it cannot be the data "
-                "directory. Choose the directory above it, or another one."
-            )
         with explained(settings.catalog_path):
+            with suppress(FileNotFoundError), directory(settings.data) as data:
+                refuse_owned(data, settings.data)
             refuse_others(folders, identity or identity_of(folders))
     store = Store.open(settings.catalog_path, datetime.now(UTC), damage=damage)
     try:

@@ -88,14 +88,16 @@ def package_of(
 ) -> Package:
     """Return the published version of an active skill, by its exact name or else its skill_id.
 
-    With by_id, its skill_id comes first. With a version it is that one, even if superseded, while
-    its files are kept. Raises NotInCatalog, which suggests the closest skills or the current
-    version.
+    With by_id, its skill_id comes first. With a version it is that one, even of a removed skill,
+    while its files are kept. Raises NotInCatalog, which suggests the closest skills.
     """
-    skill = lookup.find_skill(db, skill_name, only_active=True, by_id=by_id)
+    statuses = ("active", "removed") if version else ("active",)
+    skill = lookup.find_skill(db, skill_name, statuses=statuses, by_id=by_id)
+    if skill["status"] == "removed":
+        return kept(db, packages, skill, version)
     (current,) = db.query(_CURRENT, [skill["current_version_id"]])
     if version and not (skill["package_path"] is None and version == current["version"]):
-        return _kept(db, packages, skill, _as_text(version), current["version"])
+        return kept(db, packages, skill, version)
     if skill["package_path"] is not None:
         return _published(db, packages, skill)
     if "!/" in skill["path"]:
@@ -156,13 +158,15 @@ def _at(db: Database, skill: Row, target: str) -> Row | None:
     return db.row(_VERSION, values)
 
 
-def _kept(db: Database, packages: Path, skill: Row, version: str, current: str) -> Package:
+def kept(db: Database, packages: Path, skill: Row, version: str | None) -> Package:
+    """Return a version of a skill whose files are kept, by default the newest; NotInCatalog."""
+    version = version and _as_text(version)
     values = {"version": version, "skill": skill["id"], "skill_id": skill["skill_id"]}
-    for kept in db.rows(_OF_SKILL, values):
-        return _package(db, skill, kept, packages)
+    for row in db.rows(_OF_SKILL, values):
+        return _package(db, skill, row, packages)
     raise NotInCatalog(
-        f"Version {shown(version)} of {shown(skill['name'])} does not exist or is "
-        f"no longer kept. The current version is {current}."
+        f"Version {shown(version or '(any)')} of {shown(skill['name'])} does not exist or is no "
+        "longer kept; `skilldrop versions` lists the others."
     )
 
 
@@ -173,7 +177,8 @@ _VERSION = f"""
     WHERE skill_id = :own AND version = :version AND (skill_id = :skill_id OR skill = :skill)
 """
 _OF_SKILL = f"""
-    SELECT {_COLUMNS} WHERE version = :version AND (skill_id = :skill_id OR skill = :skill)
+    SELECT {_COLUMNS} WHERE version = ifnull(:version, version)
+        AND (skill_id = :skill_id OR skill = :skill)
         AND package_path IS NOT NULL AND {MAY_BE_PUBLISHED.format("versions")}
     ORDER BY skill_id = :skill_id DESC, id DESC LIMIT 1
 """

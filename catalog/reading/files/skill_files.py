@@ -2,11 +2,13 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest
 from io import BufferedReader
+from pathlib import Path
 from typing import BinaryIO
 
 from catalog.filesystem.operations import open_file
@@ -82,6 +84,15 @@ def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
         _check_content(package, entry, size, sha256)
         file.seek(0)
         yield file
+
+
+def copy(package: Package, entry: PublishedFile, to: Path) -> None:
+    """Write a file of a package to a new place, with its mode. Raises OSError, and as `opened`."""
+    with opened(package, entry) as file:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        with to.open("xb") as target:
+            shutil.copyfileobj(file, target)
+            os.fchmod(target.fileno(), int(entry.mode, 8))
 
 
 def read(

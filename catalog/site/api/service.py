@@ -22,10 +22,7 @@ OF_SKILL = "skill:"
 
 
 async def healthz(context: RequestContext) -> Response:
-    """Return 200 if the catalog is served, else 503, with what needs attention.
-
-    The reasons are for visitors who may see the catalog.
-    """
+    """Return 200 if the catalog is served, else 503; with the reasons if the visitor may see it."""
     folders = [str(context.location.catalog.absolute().parent)]
     try:
         overview = await context.query(service_health.load)

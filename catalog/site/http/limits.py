@@ -119,6 +119,8 @@ def wrap(
     """
     ours = [(re.compile(pattern), cost) for pattern, cost in routes.items()]
 
+    running: Counter[str] = Counter()  # requests by client
+
     async def limited(scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
@@ -129,6 +131,10 @@ def wrap(
             await response.asgi_send(send)
 
         path = http_location.path(datasette, scope)
+        client = (scope.get("client") or ("",))[0]  # behind a proxy, as that names it
+        if running[client] >= MOST_OF_CLIENT and path != access.OPEN:
+            await refuse(503, "Too many requests at once; try again later.", {"Retry-After": "5"})
+            return
         is_ours, cost = next(
             ((True, cost) for form, cost in ours if form.fullmatch(path)), (False, None)
         )
@@ -142,7 +148,7 @@ def wrap(
         if is_table:
             cost = TABLES._replace(is_long=b"_stream" in scope["query_string"])
             scope = _with_default_page_size(scope) if cost.is_long else scope
-        with ExitStack() as turn:
+        with _counted(running, client), ExitStack() as turn:
             try:
                 if cost:
                     turn.callback((await take(datasette, cost)).release)
@@ -158,25 +164,17 @@ def wrap(
             async with asyncio.timeout(LONGEST):
                 await app(scope, receive, sent)
 
-    running: Counter[str] = Counter()  # requests by client, also of those behind a proxy
+    return limited
 
-    async def shared(scope: Any, receive: Any, send: Send) -> None:
-        client = (scope.get("client") or ("",))[0]
-        running[client] += 1
-        try:
-            if running[client] > MOST_OF_CLIENT and scope["path"] != access.OPEN:
-                message = "Too many requests at once; try again later."
-                headers = {"Retry-After": "5"}
-                answer = responses.refusal(datasette, scope["path"], message, 503, headers)
-                await answer.asgi_send(send)
-            else:
-                await limited(scope, receive, send)
-        finally:
-            running[client] -= 1
-            if not running[client]:
-                del running[client]
 
-    return shared
+@contextmanager
+def _counted(running: Counter[str], client: str) -> Iterator[None]:
+    running[client] += 1
+    try:
+        yield
+    finally:
+        running.subtract({client: 1})
+        running += Counter()  # without those that have none
 
 
 async def take(datasette: Any, cost: Cost) -> asyncio.Semaphore:

@@ -174,7 +174,7 @@ def _part(
     if file["text"] is not None:
         data = with_plain_line_ends(file["text"]).encode("utf-8", "replace")
         return read_part(io.BytesIO(data), len(data), offset, line)
-    if skill["status"] == "active":
+    if skill["status"] in ("active", "removed"):
         with suppress(NotInCatalog, PathRefused, PackageDamaged):
             package = package_of(db, packages, skill["name"], version or skill["version"])
             entry = find_file(package, file["path"])

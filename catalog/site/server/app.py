@@ -203,10 +203,9 @@ class BoundedProtocol(H11Protocol):
 
         The first beyond the limit get only health.
         """
-        silent = [each for each in opened if each is not self and each._is_silent]
         if len(opened) <= most:
             return
-        if silent:
+        if silent := [each for each in opened if each is not self and each._is_silent]:
             longest = min(silent, key=lambda each: each._heard)
             longest._cancel()
             longest._end_request()

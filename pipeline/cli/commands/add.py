@@ -16,6 +16,7 @@ from pipeline.authoring import add as authoring_add
 from pipeline.authoring import trash
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
+from pipeline.authoring.restore import restore as restored_to
 from pipeline.cli.folder_argument import absolute_path
 from pipeline.cli.options import (
     DONE,
@@ -154,6 +155,34 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
         raise NotPossible(f"The folder of {shown(skill)} is gone already.")
     moved = trash.move(db, row, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
-    if moved.used_by:
-        along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists broken references."
-    return Answer(moved._asdict(), [visible(f"Moved {moved.path} to {moved.trash}.{along}")])
+    is_kept = row["package_path"] is not None
+    undo = f" `skilldrop restore {row['name']}` brings it back." if is_kept else ""
+    return Answer(moved._asdict(), [visible(f"Moved {moved.path} to {moved.trash}.{undo}{along}")])
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--version", metavar="VERSION", help="Restore this version.  [default: the newest that is kept]"
+)
+@click.option("--to", type=PATH, help="Directory for the folder.  [default: its former place]")
+@with_catalog
+def restore(
+    settings: Settings, db: Database, /, name: str, version: str | None, to: Path | None
+) -> Answer:
+    """Make a new folder of a version of the removed skill NAME.
+
+    It is at its former place. If that was in an archive or a git repository, or cannot be written,
+    the first root that takes a folder gets it. No folder is replaced, and files that were part of
+    no version do not come back.
+
+    \b
+    Examples:
+      skilldrop restore csv-profile
+      skilldrop restore csv-profile --version 20261120-140500 --to drafts
+    """
+    places = settings.packages_folder, settings.root_specs
+    with terminal.progress("files") as progress:
+        restored, path = restored_to(db, *places, name, version, to, progress)
+    line = f"Restored {name}, version {restored}, to {path}. A running service publishes it."
+    return Answer({"skill": name, "version": restored, "path": path}, [visible(line)])

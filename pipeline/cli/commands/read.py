@@ -30,7 +30,7 @@ from pipeline.config.settings import Settings
     "--version",
     "of_version",
     metavar="VERSION",
-    help="Read from this version, if its files are still kept.",
+    help="Read from this version, also of a removed skill, while its files are kept.",
 )
 @click.option("--wrapped", is_flag=True, help="Print SKILL.md in the form that agents get.")
 @as_json_option

@@ -76,8 +76,6 @@ class Report:
 
 BATCH = 256
 """Most changes in one transaction: enough to spread its cost, few enough to stop soon."""
-RETRY_REMOVAL = 60.0
-"""Seconds until a removal is tried again that failed by a mistake of skilldrop."""
 PAUSE = 0.5
 """Seconds after which a scan pauses even if its batch is not full."""
 
@@ -139,7 +137,7 @@ class ChangeBatches:
                 return self._apply([_rejected(judged, error)])
             place = WatchUnit(*batch[0].places[0])
             internal_errors.noted("/".join(place), error)
-            self._report.delayed[place] = RETRY_REMOVAL
+            self._report.delayed[place] = 60.0  # seconds
             return []
 
     def _apply(self, batch: Sequence[Change]) -> list[ChangeResult]:

@@ -53,7 +53,7 @@ def test_a_skill_that_cannot_be_read_for_long_is_reported(
     with monkeypatch.context() as broken:
         broken.setattr(scanner, "failure", lambda _: reason)
         skill(it.root / "a", description="Two.")
-        it.wait_for(lambda: f"{it.root}/a cannot be taken in" in told(it))
+        it.wait_for(lambda: f"1 folder, such as {it.root}/a, cannot be taken in" in told(it))
         assert reason in told(it)
     it.wait_for(lambda: not told(it))
     it.stop()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.errors import FolderNotOwned, NotAsJudged
+from catalog.model.errors import CatalogUnusable, NotAsJudged
 from pipeline.roots.archives import reader as archives
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.folder import Archive, Folder
@@ -43,7 +43,7 @@ def test_a_folder_of_a_catalog_is_no_data_directory(tmp_path: Path, skill: Skill
     shelf.scan()
     for folder in (shelf.packages, shelf.settings.index_folder):
         before = sorted(folder.iterdir())
-        with pytest.raises(FolderNotOwned, match="Choose the directory above it"):
+        with pytest.raises(CatalogUnusable, match="it belongs to a catalog of skilldrop"):
             open_catalog.open_store(shelf.settings.model_copy(update={"data": folder}))
         assert sorted(folder.iterdir()) == before
 

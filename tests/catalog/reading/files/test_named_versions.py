@@ -88,9 +88,8 @@ def test_a_version_that_is_not_kept_is_reported(
     site: Site,
     tools: SkillTools,
 ) -> None:
-    """The message names the current version, over HTTP, MCP and from Python."""
-    _, new = names(shelf)
-    why = f"does not exist or is no longer kept. The current version is {new}."
+    """The message is the same over HTTP, MCP and from Python."""
+    why = "does not exist or is no longer kept; `skilldrop versions` lists the others."
     for path in ("files/notes.md", "bundle.zip"):
         found = site.get(f"/skills/flip/{path}", version="20000101-000000")
         assert (found.status_code, why in found.text) == (404, True)
@@ -102,6 +101,22 @@ def test_a_version_that_is_not_kept_is_reported(
     assert why in told(answer)[0]
     with pytest.raises(NotInCatalog, match=re.escape(why)):
         published.package_of(shelf.db, shelf.packages, "flip", "../../etc")
+
+
+def test_people_read_the_versions_of_a_removed_skill(
+    shelf: Shelf, site: Site, tools: SkillTools
+) -> None:
+    """Agents do not, and neither does who names no version."""
+    _, new = names(shelf)
+    (shelf.root / "flip").rename(shelf.root.parent / "flip")
+    shelf.scan()
+    assert site.get("/skills/flip/files/notes.md", version=new).text == "number 2\n"
+    assert site.get(f"/skills/flip/versions/{new}/bundle.zip").status_code == 200
+    assert "a line of number 2" in site.get("/skills/flip/view/long.txt").text
+    assert site.get("/skills/flip/files/notes.md").status_code == 404
+    asked = {"skill_name": "flip", "file_path": "notes.md", "version": new}
+    call = CallToolRequestParams(name="read_skill_file", arguments=asked)
+    assert asyncio.run(tools.call(None, call)).is_error  # type: ignore[arg-type]  # of a client
 
 
 def test_an_agent_stays_in_the_version_of_its_first_page(shelf: Shelf, tools: SkillTools) -> None:

@@ -115,6 +115,15 @@ def test_packages_named_by_an_index_stay(world: World) -> None:
     assert world.lying() == []
 
 
+def test_versions_of_a_removed_skill_are_kept_like_superseded_ones(world: World) -> None:
+    """So it can be restored; after that, no file of it stays."""
+    shutil.rmtree(world.root / "a")
+    world.scan()
+    assert collect(world, Retention(versions=2, version_days=100_000, grace=0)) == 3
+    assert collect(world, Retention(versions=2, version_days=1, grace=0)) == 2
+    assert existing(world) == []
+
+
 def test_collected_content_is_published_again_when_it_returns(
     world: World, skill: SkillWriter
 ) -> None:

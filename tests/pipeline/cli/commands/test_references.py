@@ -36,13 +36,11 @@ def test_show_names_used_and_needed_skills_and_the_users() -> None:
     assert (facts["uses"], facts["used_by"]) == ([], ["charts", "pdf"])
 
 
-def test_remove_names_the_users() -> None:
-    """In words and as JSON; the next scan makes a finding of it."""
-    done = run("remove", "csv")
-    assert "It is used by charts, pdf; `skilldrop status` lists broken references." in done.stdout
+def test_the_users_of_a_removed_skill_are_named() -> None:
+    """The next scan makes a finding of it."""
+    run("remove", "csv")
     run("scan")
     assert "reference broken: pdf  “../csv/SKILL.md” leads to" in run("status").stdout
-    assert json.loads(run("remove", "pdf", "--json").stdout)["used_by"] == []
 
 
 def test_a_link_leads_from_skill_to_skill_through_the_links_for_agents() -> None:

@@ -89,14 +89,13 @@ def test_a_mistake_in_one_folder_of_fifty_stays_in_it(
     shelf.close()
 
 
-@pytest.mark.parametrize("owner", [query, builder])
 def test_a_mistake_about_an_entry_of_an_index_leaves_only_that_skill_out(
-    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, owner: object
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """All others are in it, and the finding ends with the mistake."""
     index = shelf.settings.index_folder / "default.txt"
     with monkeypatch.context() as patched:
-        stumble(patched, owner, "_described")
+        stumble(patched, builder, "_described")
         scan(shelf)
         assert reconcile.compare(shelf.settings, engine=serial).differences == ()
     assert "later:" in index.read_text()
