@@ -188,7 +188,6 @@ def log_changes(events: Sequence[Event]) -> None:
             "%s %s",
             event.outcome,
             visible(f"{event.path}{detail}"),
-            extra={"fields": event._asdict()},
         )
     held = Counter((event.root, event.detail) for event in events if event.outcome == "held")
     for (root, reason), skills in held.items():
@@ -204,19 +203,13 @@ def log_changes(events: Sequence[Event]) -> None:
 def log_outcomes(report: OutcomeReport) -> None:
     """Log the outcomes that were stored or rejected."""
     for path in report.stored:
-        log.info("outcome %s stored", visible(path), extra={"fields": {"outcome_file": path}})
+        log.info("outcome %s stored", visible(path))
     for path in report.unlinked:
         log.warning(
             "outcome %s: the catalog does not have the skill or the version, or none is named",
             visible(path),
-            extra={"fields": {"outcome_file": path}},
         )
     if report.linked:
         log.info("%s linked to new skills", humanize.count(report.linked, "earlier outcome"))
     for path, reason in report.rejected.items():
-        log.warning(
-            "outcome %s rejected: %s",
-            visible(path),
-            visible(reason),
-            extra={"fields": {"outcome_file": path}},
-        )
+        log.warning("outcome %s rejected: %s", visible(path), visible(reason))

@@ -231,12 +231,7 @@ def _log_done(request: Request) -> None:
     # The others repeat one, or the log of changes has them.
     given = {key: value for key, value in request.arguments.items() if key not in _LONG and value}
     shown = [key if value is True else str(value) for key, value in given.items()]
-    log.info(
-        "%s %s, requested by a command",
-        request.action,
-        visible(" ".join(shown)),
-        extra={"fields": {"request": request.action, **request.arguments}},
-    )
+    log.info("%s %s, requested by a command", request.action, visible(" ".join(shown)))
 
 
 _LONG = ("absolute", "why")

@@ -1,15 +1,12 @@
 """Commands that run the service, or only its site."""
 
-import json
 import logging
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
 
 import click
 
@@ -17,31 +14,19 @@ from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
 from catalog.site.server.process import SiteProcess
-from catalog.text.humanize import iso
 from pipeline.cli.options import DONE, settings_of, site_address
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.service.loop import Service
 from pipeline.service.open_catalog import open_store
 
-LogFormat: TypeAlias = Literal["text", "json"]
-
 
 @click.command()
 @click.option("--host", help="Address that the site listens on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the site.  [default: 8001]")
 @click.option("--no-site", is_flag=True, help="Do not serve the site.")
-@click.option(
-    "--log-format",
-    type=click.Choice(get_args(LogFormat)),
-    default="text",
-    show_default=True,
-    help="Format of the log on standard error.",
-)
 @click.pass_context
-def up(
-    context: click.Context, host: str | None, port: int | None, no_site: bool, log_format: LogFormat
-) -> None:
+def up(context: click.Context, host: str | None, port: int | None, no_site: bool) -> None:
     """Watch the roots, update the catalog and serve the site until stopped.
 
     \b
@@ -54,7 +39,7 @@ def up(
         if settings.site.enabled and not no_site
         else None
     )
-    write_log(log_format)
+    write_log()
     last_message = "Stopped."
     service: Service | None = None
 
@@ -119,32 +104,13 @@ def _welcome(settings: Settings, site: str | None) -> str:
     return "\n".join([*lines, "Stop with Ctrl-C."])
 
 
-def write_log(form: LogFormat) -> None:
-    """Send all log records to standard error in one of the formats."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(
-        _AsJson() if form == "json" else logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
+def write_log() -> None:
+    """Send all log records to standard error."""
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", force=True
     )
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for library in ("apscheduler", "watchdog"):  # their warnings do not matter here
         logging.getLogger(library).setLevel(logging.ERROR)
-
-
-class _AsJson(logging.Formatter):
-    """Formatter of one JSON object per record: `at`, `level`, `message` and its extra fields."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the object as one line."""
-        at = iso(datetime.fromtimestamp(record.created, UTC))
-        entry = {
-            "at": at,
-            "level": record.levelname.lower(),
-            "message": record.getMessage(),
-            **getattr(record, "fields", {}),
-        }
-        if record.exc_info:
-            entry["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(entry, ensure_ascii=False)
 
 
 TICK = 1.0
