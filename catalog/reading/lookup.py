@@ -24,7 +24,8 @@ def find_skill(
         return next(db.query(_SKILL, {"asked": skill_id, "by_id": True}))
     message = f"There is no {'active ' if statuses else ''}skill {shown(asked)}."
     if found:
-        advice = f"; `skilldrop {'restore' if found['status'] == 'removed' else 'status'}` helps"
+        is_removed = found["status"] == "removed"
+        advice = f"; `skilldrop {'restore` brings it back' if is_removed else 'status` says why'}"
         if found["status"] == "pending" and found["status_reason"]:
             advice = f": {found['status_reason']}"
         message = f"The skill {shown(asked)} is {found['status']}{advice}."

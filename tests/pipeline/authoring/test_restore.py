@@ -141,7 +141,7 @@ def test_commands_lead_back_to_a_removed_skill(shelf: Shelf, tmp_path: Path) -> 
     assert "`skilldrop restore b` brings it back." in run(*places, "remove", "b").stdout
     shelf.scan()
     (version,) = (each["version"] for each in history(shelf.db, "b")["versions"])
-    assert "`skilldrop restore` helps" in run(*places, "read", "b").stderr
+    assert "`skilldrop restore` brings it back" in run(*places, "read", "b").stderr
     assert "Counts." in run(*places, "read", "b", "--version", version).stdout
     done = run(*places, "restore", "b")
     assert done.returncode == 0
