@@ -97,7 +97,8 @@ def _is_value(text: str, match: re.Match[str], least: int = 16) -> bool:
     value, start, end = match["value"], match.start(), match.end()
     first = max(text.rfind("\n", max(start - _LINE, 0), start) + 1, start - _LINE, 0)
     around = f"{text[first:start]} {text[end : end + _LINE].partition(chr(10))[0]}"
-    if _EXAMPLE.search(around) or _wordy(value):
+    of_words = sum(map(len, _WORDS.findall(value)))  # as in `SunnyBeachParty24`
+    if of_words > _MOST_WORDY * len(value) or _EXAMPLE.search(around):
         return False
     if len(value) < least or _PLACEHOLDER.search(value) or len(_DIGIT.findall(value)) < 2:
         return False
@@ -105,11 +106,6 @@ def _is_value(text: str, match: re.Match[str], least: int = 16) -> bool:
         return _is_random(value)
     is_mixed = bool(_CAPITAL.search(value)) and bool(re.search("[a-z]", value))
     return is_mixed and not re.search(r"[/.].*[/.]|_", value) and _is_random(value)
-
-
-def _wordy(value: str) -> bool:
-    """Return whether most of a value are words, as in `SunnyBeachParty24`."""
-    return sum(map(len, _WORDS.findall(value))) > _MOST_WORDY * len(value)
 
 
 def _is_random(text: str) -> bool:
