@@ -56,7 +56,7 @@ MOST_PATHS = 500
 
 # The patterns start with a literal, to which the regex engine skips.
 _REVERSED_FOLDER = re.compile(r"/(?<!\w/)(?<!\w\./)([\w.@-]{1,64})")
-_NAME_START = re.compile(r"([\w.@-]{2,64}[_-])[*<{$\[]")  # as in `query-*.md`
+_REVERSED_START = re.compile(r"[*<{$\[]([_-][\w.@-]{2,64})")  # as in `query-*.md`
 _IN_CODE = re.compile(r"`([\w.@/*-]{1,64})`")
 _NO_COMMENT = re.compile(r"^(?:(?!(?<!\S)#).)+", re.M)  # of a line of YAML
 
@@ -259,7 +259,7 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
         if len(new) < len(left) and not in_script:
             folders = _folders_named(text)
             starts = tuple(word for word in folders if len(word) > 2 and word[-1] in "-_")
-            starts += tuple(_NAME_START.findall(text))
+            starts += tuple(start[::-1] for start in _REVERSED_START.findall(text[::-1]))
             found.update(file.path for file in new)
             unnamed = [file for file in left if file.path not in found]
             new += [file for file in unnamed if file.is_below(folders, starts)]

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,10 +77,14 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
     found_by: dict[tuple[str, int], Shape] = {}
     if words:
         text = with_whole_commands(text)
-    for shape in dict.fromkeys(chain.from_iterable(_BY_WORD.get(word, ()) for word in words)):
+    offsets: defaultdict[Shape, list[int]] = defaultdict(list)
+    for word, at_word in words.items():
+        for shape in _BY_WORD.get(word, ()):
+            offsets[shape] += at_word
+    for shape, at in offsets.items():
         matches = (
             match
-            for part in _parts(text, shape, words)
+            for part in _parts(text, shape, sorted(at), words)
             for match in islice(shape.pattern.finditer(text, *part), _MOST_IN_LINE)
         )
         for match in islice(matches, _MOST_MATCHES):
@@ -104,13 +109,15 @@ def _near(name: str) -> set[str]:
     return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
 
 
-def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:
-    """Return the offsets of the first lines that contain a word of a shape."""
+def _parts(text: str, shape: Shape, offsets: list[int], words: Words) -> list[tuple[int, int]]:
+    """Return the offsets of the first lines with a word of a shape, by those of its words."""
     if shape.also and words.keys().isdisjoint(shape.also):
         return []
     parts: list[tuple[int, int]] = []
     size = 0
-    for at in sorted(chain.from_iterable(words.get(word, ()) for word in shape.words)):
+    for at in offsets:
+        if shape.lines == 1 and parts and at < parts[-1][1]:
+            continue
         if size > _MOST_CHARACTERS:
             break
         start, end = _part(text, at, shape.lines)
