@@ -11,7 +11,7 @@ from pathlib import Path
 from stat import S_IMODE, S_ISLNK, S_ISREG
 from typing import IO, NamedTuple
 
-from catalog.model.errors import PathRefused
+from catalog.model.errors import NotPossible, PathRefused
 from catalog.text.visible import printable
 
 OPENS_DIRECTORIES = os.open in os.supports_dir_fd
@@ -47,7 +47,11 @@ def open_directory(name: str, dir_fd: int) -> int | None:
 
 @contextmanager
 def directory(path: str | Path) -> Iterator[int]:
-    """Yield an open directory; links in its path are followed."""
+    """Yield an open directory; links in its path are followed. Raises OSError and NotPossible."""
+    if not OPENS_DIRECTORIES:
+        raise NotPossible(
+            "No catalog can be kept on this system; `validate`, `new` and `pull` work here."
+        )
     dir_fd = os.open(path, os.O_DIRECTORY)
     try:
         yield dir_fd

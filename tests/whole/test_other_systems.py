@@ -172,6 +172,6 @@ def test_windows_is_told_that_it_keeps_no_catalog(tmp_path: Path) -> None:
     """With what works there, and nothing is written."""
     write_skill(tmp_path / "watched/words")
     done = run(_WINDOWS, tmp_path, "link", "--copy", "agents")
-    assert done.returncode == 2
+    assert done.returncode == 2, done.stderr
     assert "`validate`, `new` and `pull` work here" in done.stderr
     assert not (tmp_path / "agents").exists()
