@@ -64,7 +64,7 @@ def scan(
         raise click.UsageError("--scheduler needs --engine dask.")
     if engine == "dask":
         with needing("dask"):
-            import distributed  # noqa: F401
+            from pipeline.service.scanning import dask_cluster  # noqa: F401
 
     def work(store: Store) -> Result:
         notice = partial(click.echo, err=True)

@@ -1,5 +1,6 @@
 """Publication of accepted skills: its content and its order."""
 
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -516,7 +517,7 @@ def test_large_files_share_their_blocks_where_the_file_system_can(
         cloned.append(request)
         os.pwrite(target, harm + os.pread(source, 1_000_000, 0)[len(harm) :], 0)
 
-    monkeypatch.setattr(staging, "ioctl", clone)
+    monkeypatch.setattr(fcntl, "ioctl", clone)
     skill(world.root / "a", files={"large.bin": bytes(200_000), "small.bin": b"s"})
     report = world.scan()
     assert cloned == [0x40049409]
@@ -534,7 +535,7 @@ def test_blocks_are_copied_where_they_cannot_be_shared(
         tried.append(1)
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr(staging, "ioctl", refuse)
+    monkeypatch.setattr(fcntl, "ioctl", refuse)
     skill(world.root / "a", files={f"{n}.bin": bytes([n]) * 200_000 for n in range(3)})
     world.scan()
     assert tried

@@ -593,7 +593,7 @@ def test_who_may_not_see_the_catalog_sees_none_of_it(
         assert response.status_code == 403, page
         assert "Forbidden" in response.text
         assert "Counts words" not in response.text
-    assert set(own_site.get("/-/healthz").json()) == {"status"}
+    assert set(own_site.get("/-/healthz").json()) == {"status", "needs_attention"}
 
 
 def test_the_roots_of_a_catalog_are_words_too(site: Site, catalog: Path) -> None:
