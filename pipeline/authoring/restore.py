@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from catalog.database.queries import Database, Row
 from catalog.filesystem.operations import descended, directory, sync
 from catalog.model.errors import NotPossible
-from catalog.model.paths import os_path, top_of_archive
+from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import Place, RootSpec
 from catalog.reading import lookup
 from catalog.reading.files import skill_files
@@ -32,7 +32,8 @@ def restore(
     NotPossible, NotInCatalog and PackageDamaged; no part of the folder stays then.
     """
     skill = lookup.find_skill(db, asked)
-    if skill["status"] != "removed":
+    here = os.path.join(skill["root"], os_path(archive_of(skill["path"]) or skill["path"]))
+    if skill["status"] != "removed" and os.path.lexists(here):  # else the next scan removes it
         raise NotPossible(
             f"{skill['name']} is not removed: its folder is {skill['root']}/{skill['path']}. "
             "`skilldrop pin` publishes an earlier version of it."
@@ -59,7 +60,7 @@ def _place(skill: Row, roots: Sequence[RootSpec], to: Path | None) -> tuple[str,
         return str(to.expanduser().absolute()), name
     # A mirror changes by commits only, and no archive is written.
     writable = [each.path for each in roots if not each.origin and os.access(each.path, os.W_OK)]
-    if root in writable and not top_of_archive(path):
+    if root in writable and not archive_of(path):
         return root, path
     if not writable:
         raise NotPossible(f"No root takes {name} back. Use --to DIRECTORY.")

@@ -49,6 +49,17 @@ def content(folder: Path) -> dict[str, tuple[bytes, int]]:
     }
 
 
+def test_a_skill_whose_folder_went_after_the_last_scan_comes_back(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    """The catalog does not know yet that it is removed."""
+    bring_back(shelf)
+    shelf.scan()
+    (shelf.root / "team/a").rename(tmp_path / "later")
+    bring_back(shelf)
+    assert content(shelf.root / "team/a") == content(tmp_path / "later")
+
+
 def test_a_removed_skill_is_again_what_it_was(shelf: Shelf, tmp_path: Path) -> None:
     """Its last version has its place, and its history goes on."""
     counts: list[int] = []
