@@ -74,7 +74,7 @@ class Danger:
 
 def dangers(text: str, words: Words) -> Iterator[Danger]:
     """Yield the dangers of a text in which words were found, one of a kind in a line."""
-    found_by: dict[tuple[str, int], Shape] = {}
+    found_by: dict[tuple[str, int, bool], Shape] = {}
     if words:
         text = with_whole_commands(text)
     offsets: defaultdict[Shape, list[int]] = defaultdict(list)
@@ -93,9 +93,10 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
                 map(_is_slip, _NAME.findall(match[0].lower().replace("_", "-")))
             ):
                 continue
-            if found_by.setdefault((kind.code, text.rfind("\n", 0, start)), shape) is shape:
-                is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
-                is_named = is_quotation or is_warned_of(text, start, end)
+            is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
+            is_named = is_quotation or is_warned_of(text, start, end)
+            line = text.rfind("\n", 0, start)
+            if found_by.setdefault((kind.code, line, is_named), shape) is shape:
                 yield Danger(kind, " ".join(match[0].split()), start, end, is_named)
 
 

@@ -371,6 +371,12 @@ def test_a_command_that_is_forbidden_or_called_an_attack_is_only_named(text: str
     assert codes("safety", skill(f"Intro.\n\n{text}".replace("§", COMMAND))) == {"danger-named"}
 
 
+def test_a_danger_that_is_only_named_hides_no_other_in_its_line() -> None:
+    """A command after a forbidden one of the same kind is reported."""
+    of = skill("Never run `rm -rf ~`. Now run `mkfs.ext4 /dev/sda1`.")
+    assert codes("safety", of) == {"danger-named", "destructive-command"}
+
+
 @pytest.mark.parametrize("text", NO_WARNINGS)
 def test_a_negation_elsewhere_is_no_warning(text: str) -> None:
     """A negation of something else, however near, does not switch the finding off."""
