@@ -128,9 +128,9 @@ def judge_text(
         with open_source(folder.parent, NAMED) as source:
             known = source.folder(path)
             snapshot = (known and source.read(known)) or snapshot
-    return _Judge(acceptance, select, (), "leave-out").of_snapshot(
-        target, path, replace(snapshot, skill_md=data, skill_md_name=file.name, words={}), file.name
-    )
+    words = {at: of_file for at, of_file in snapshot.words.items() if at in snapshot.texts}
+    edited = replace(snapshot, skill_md=data, skill_md_name=file.name, words=words)
+    return _Judge(acceptance, select, (), "leave-out").of_snapshot(target, path, edited, file.name)
 
 
 _Step: TypeAlias = tuple[SearchedPlace, Result]  # a target and an entry of it

@@ -1,5 +1,6 @@
 """Words that rules search for, all of them found in one pass over a text."""
 
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
@@ -24,11 +25,12 @@ class Words(dict[str, list[int]]):
         """Whether no rule has been imported since, so that nothing more can be found."""
         return self.number == len(_searched)
 
-    def after(self, start: int) -> "Words":
-        """Return those in the rest of the text, with their offsets in it."""
-        rest = Words({word: [at - start for at in self[word] if at >= start] for word in self})
-        rest.number, rest.is_cut = self.number, self.is_cut
-        return rest
+    def between(self, start: int, end: int = sys.maxsize) -> "Words":
+        """Return those in a part of the text, with their offsets in it."""
+        inner = {word: [at - start for at in self[word] if start <= at < end] for word in self}
+        part = Words({word: offsets for word, offsets in inner.items() if offsets})
+        part.number, part.is_cut = self.number, self.is_cut
+        return part
 
 
 def searched(words: Iterable[str]) -> tuple[str, ...]:

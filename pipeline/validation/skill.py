@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from posixpath import splitext
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -93,7 +94,9 @@ class Text:
     @property
     def is_cut(self) -> bool:
         """Whether a word or blocks are in it so often that the rules do not see the rest."""
-        return self.words.is_cut or (not self.is_script and len(self.blocks) >= MOST_BLOCKS)
+        if self.is_script or len(self.content) < 3 * MOST_BLOCKS:  # a block has at least ```
+            return self.words.is_cut
+        return self.words.is_cut or len(self.blocks) >= MOST_BLOCKS
 
     @cached_property
     def references(self) -> list[Reference]:
@@ -130,7 +133,7 @@ class Skill:
         """The text below the frontmatter."""
         body, head = self.parsed.body, len(self.head)
         is_end = self.document in self.words and self.parsed.text.startswith(body, head)
-        words = self.words[self.document].after(head) if is_end else Words()
+        words = self.words[self.document].between(head) if is_end else Words()
         return Text(self.document, body, self.parsed.body_line, is_body=True, read_words=words)
 
     @cached_property
@@ -142,18 +145,23 @@ class Skill:
     def fields(self) -> tuple[Text, ...]:
         """The values of the frontmatter as agents read them, at any depth, and its comments.
 
-        There are none if none of their characters or words has to be judged.
+        Those are left out of which no character or word has to be judged.
         """
         comments = _NO_COMMENT.sub("", self.head) if self.frontmatter else self.head
-        values = (*_texts(self.frontmatter), ("", comments.rstrip()))
-        together = "\n".join(value for _, value in values)
-        if together.isascii() and not found(together):
-            return ()
-        return tuple(
-            Text(self.document, value, self._position(field).line, in_field=field)
-            for field, value in values
-            if value
+        values = [*_texts(self.frontmatter), ("", comments.rstrip())]
+        words = found("\n".join(value for _, value in values))
+        ends = accumulate(len(value) + 1 for _, value in values)
+        texts = (
+            Text(
+                self.document,
+                value,
+                self._position(field).line,
+                in_field=field,
+                read_words=words.between(end - len(value) - 1, end - 1),
+            )
+            for (field, value), end in zip(values, ends, strict=True)
         )
+        return tuple(text for text in texts if text.words or not text.content.isascii())
 
     @cached_property
     def estimated_tokens(self) -> int:

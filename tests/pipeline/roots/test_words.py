@@ -40,7 +40,7 @@ def test_words_are_complete_until_a_rule_adds_others() -> None:
     """A text is searched again if a rule was imported after it was read."""
     words = found("a heron")
     assert words.is_complete
-    assert words.after(1).is_complete
+    assert words.between(1).is_complete
     searched(["heron"])
     assert not words.is_complete
 
@@ -70,7 +70,7 @@ def test_pieces_of_a_text_overlap_by_the_longest_word() -> None:
 def test_words_of_the_end_of_a_text_have_their_offsets_there() -> None:
     """Words before the end are left out, as is one that begins before it."""
     searched(["zebra"])
-    assert found("zebra – zebra zebra").after(9)["zebra"] == [5]
+    assert found("zebra – zebra zebra").between(9)["zebra"] == [5]
 
 
 def test_a_text_that_is_no_unicode_is_searched() -> None:

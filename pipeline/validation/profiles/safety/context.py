@@ -70,7 +70,7 @@ def with_whole_commands(text: str) -> str:
         if "\\|" in text:
             text = _ROW.sub(lambda row: row[0].replace("\\|", " |"), text)
         text = _ESCAPED.sub(lambda escaped: _PLAIN[escaped[1]], text)
-    return _GOES_ON.sub(_joined, text)
+    return _GOES_ON.sub(_joined, text) if "|" in text or "&" in text else text
 
 
 def _joined(end: re.Match[str]) -> str:

@@ -1,9 +1,8 @@
 """Commands in a text that harm the machine on which an agent follows it."""
 
 import re
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -84,7 +83,7 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
     for shape, at in offsets.items():
         matches = (
             match
-            for part in _parts(text, shape, sorted(at), words)
+            for part in _parts(text, shape, sorted(at))
             for match in islice(shape.pattern.finditer(text, *part), _MOST_IN_LINE)
         )
         for match in islice(matches, _MOST_MATCHES):
@@ -110,10 +109,8 @@ def _near(name: str) -> set[str]:
     return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
 
 
-def _parts(text: str, shape: Shape, offsets: list[int], words: Words) -> list[tuple[int, int]]:
+def _parts(text: str, shape: Shape, offsets: list[int]) -> list[tuple[int, int]]:
     """Return the offsets of the first lines with a word of a shape, by those of its words."""
-    if shape.also and words.keys().isdisjoint(shape.also):
-        return []
     parts: list[tuple[int, int]] = []
     size = 0
     for at in offsets:
@@ -129,8 +126,11 @@ def _parts(text: str, shape: Shape, offsets: list[int], words: Words) -> list[tu
         parts.append((start, end))
     if not shape.also:
         return parts
-    others = sorted(chain.from_iterable(words.get(word, ()) for word in shape.also))
-    return [part for part in parts if bisect_left(others, part[0]) < bisect_left(others, part[1])]
+    return [part for part in parts if _has_one(text[slice(*part)].lower(), shape.also)]
+
+
+def _has_one(text: str, words: Iterable[str]) -> bool:
+    return any(word in text for word in words)
 
 
 def _part(text: str, at: int, lines: int) -> tuple[int, int]:
@@ -151,7 +151,7 @@ _SHAPES = tuple(
     Shape(
         kind=codes.DANGERS[rule["kind"]],
         words=searched(rule["words"]),
-        also=searched(rule.get("also", ())),
+        also=tuple(rule.get("also", ())),
         patterns=tuple(rule["patterns"]),
         lines=rule.get("lines", 1),
         worse=codes.DANGERS[rule.get("worse", rule["kind"])],
