@@ -45,7 +45,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
 _PLACEHOLDER = re.compile(
     r"[{}<>$*|\[\]]|\.\.\.|…|%\w+%|path/to/"
     r"|(?:^|[/_.-])(?:X{1,4}|N{1,4}|YY(?:YY)?|MM|DD|HH|xx+|nn+|[Ff]oo|[Bb]ar|[Yy]our|YOUR|[Mm]y|MY"
-    r"|file-?name|NAME|placeholder)(?=[/_.-]|$)"
+    r"|(?:file|script|skill)[-_]?name|NAME|placeholder)(?=[/_.-]|$)"
 )
 _ELSEWHERE = re.compile(
     r"\b(?:(?:creat|writ|sav|generat|stor|emit|produc|delet|remov|renam)(?:e|es)\b[^.;:|—]{0,25}"

@@ -55,6 +55,9 @@ MOST_ALIKE = 10
 MOST_PATHS = 500
 """More files count as mentioned; an ordinary skill has a dozen."""
 
+_SETTINGS = (".toml", ".yaml", ".yml", ".json")
+"""Ends of files that name others, although an agent does not read them as texts."""
+
 # The patterns start with a literal, to which the regex engine skips.
 _REVERSED_FOLDER = re.compile(r"/(?<!\w/)(?<!\w\./)([\w.@-]{1,64})")
 _REVERSED_START = re.compile(r"[*<{$\[]([_-][\w.@-]{2,64})")  # as in `query-*.md`
@@ -273,7 +276,8 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
             new += [file for file in unnamed if file.is_below(folders, starts)]
         found.update(file.path for file in new)
         left = [file for file in left if file.path not in found]
-        read = (file.path for file in new if file.path in texts and is_read(file.path))
+        texts_named = (file.path for file in new if file.path in texts)
+        read = (path for path in texts_named if is_read(path) or path.endswith(_SETTINGS))
         unread += [(path, texts[path]) for path in read]
     return frozenset(found)
 

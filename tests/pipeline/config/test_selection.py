@@ -34,10 +34,10 @@ def finding(code: str, path: str | None = "SKILL.md") -> Finding:
 @pytest.mark.parametrize(
     ("settings", "reported", "left_out"),
     [
-        ({}, {"name-not-folder", "description-vague"}, {"sandbox-missing"}),
-        ({"select": ["spec"]}, {"name-not-folder"}, {"description-vague", "byte-order-mark"}),
+        ({}, {"name-not-folder", "description-short"}, {"sandbox-missing"}),
+        ({"select": ["spec"]}, {"name-not-folder"}, {"description-short", "byte-order-mark"}),
         ({"select": ["name-not-folder"]}, {"name-not-folder"}, {"name-missing"}),
-        ({"ignore": ["spec"]}, {"description-vague"}, {"name-not-folder", "name-missing"}),
+        ({"ignore": ["spec"]}, {"description-short"}, {"name-not-folder", "name-missing"}),
         (
             {"select": ["advice", "name-missing"], "ignore": ["spec"]},
             {"name-missing"},
@@ -76,12 +76,12 @@ def test_findings_below_a_path_can_be_left_out(tmp_path: Path) -> None:
     """Patterns are relative to the folder of the file, and match folders and files."""
     selection = selected(tmp_path, **{"per-path-ignores": {"old/": ["spec"], "*.txt": ["advice"]}})
     folder = str(tmp_path.resolve())
-    some = [finding("name-missing"), finding("description-vague"), finding("name-missing", None)]
+    some = [finding("name-missing"), finding("description-short"), finding("name-missing", None)]
 
     def codes(path: str) -> list[str]:
         return [f.code for f in selection.apply(some, f"{folder}/{path}", "SKILL.md")]
 
-    assert codes("old/a") == codes("x/old/a") == ["description-vague"]
+    assert codes("old/a") == codes("x/old/a") == ["description-short"]
     assert codes("new/a") == [f.code for f in some]
 
 
@@ -89,7 +89,7 @@ def test_a_severity_can_be_changed(tmp_path: Path) -> None:
     """That of a code takes precedence over that of its profile."""
     selection = selected(tmp_path, severity={"spec": "warning", "name-missing": "info"})
     changed = selection.apply(
-        [finding("name-missing"), finding("name-not-folder"), finding("description-vague")], "", ""
+        [finding("name-missing"), finding("name-not-folder"), finding("description-short")], "", ""
     )
     assert [f.severity for f in changed][:2] == ["info", "warning"]
 
@@ -114,7 +114,7 @@ def test_an_unknown_selector_is_refused_with_the_nearest(
 TEXT = """---
 # skilldrop: ignore=name-not-folder
 name: other
-description: x # skilldrop: ignore=description-vague
+description: x # skilldrop: ignore=description-short
 ---
 A line. <!-- skilldrop: ignore=reference-missing, spec -->
 

@@ -16,13 +16,8 @@ NAME_RESERVED = TYPES.warning(
 )
 DESCRIPTION_SHORT = TYPES.warning(
     "description-short",
-    "description is too short for an agent to decide when to use the skill.",
+    "description is short and does not say when to use the skill.",
     "Say what the skill does, what it works on and when to use it.",
-)
-DESCRIPTION_VAGUE = TYPES.warning(
-    "description-vague",
-    "description has no concrete verb.",
-    "Name what the skill does: extracts, converts, reviews, deploys …",
 )
 DESCRIPTION_SAYS_NOTHING = TYPES.warning(
     "description-says-nothing",

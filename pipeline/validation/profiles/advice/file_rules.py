@@ -13,7 +13,7 @@ from catalog.pull.site import NOT_ON_WINDOWS
 from catalog.text import humanize
 from catalog.text.suggestions import few
 from catalog.text.visible import printable, quoted
-from pipeline.roots.file_kinds import SKILL_MD, is_script
+from pipeline.roots.file_kinds import SKILL_MD, is_read, is_script
 from pipeline.validation.profiles.advice import codes
 from pipeline.validation.references import Reference, commands
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text, mentioned
@@ -25,6 +25,13 @@ _Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that cont
 _MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
 _CLAIMS = ("link", "order")
 """How a text says that the skill has a file; other mentions may be of the reader's project."""
+_ON_SKILLS = re.compile(
+    r"\b(?:creat|writ|author|build|develop|mak|design)\w*-(?:\w+-)?skills?\b"
+    r"|\bskills?-(?:creat|writ|author|build|develop|mak|design|guide|shar|format|template)"
+)
+"""Names of skills that teach to write skills, whose files are examples."""
+_TO_FILL_IN = re.compile(r"(?:^|/)templates/|[_-](?:example|sample|template)[_.-]")
+_OF_TESTS = re.compile(r"^tests?[_-]|[_.-](?:tests?|spec)\.\w+$")
 _OF_DOCUMENTS = ("references/", "reference/", "assets/", "templates/")
 _FOLDERS = ("scripts/", "references/", "reference/")
 _OF_TOOLS = frozenset(
@@ -40,13 +47,16 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
     """Find references to files that are missing, outside the folder, or in another case."""
     real = frozenset(map(str.lower, skill.paths))
     places: dict[FindingType, list[_Place]] = {kind: [] for kind in _MESSAGES}
-    for text in skill.texts:
-        if not may_link(text.path):
+    for text in skill.texts if not _ON_SKILLS.search(skill.folder) else ():
+        if not may_link(text.path) or _TO_FILL_IN.search(text.path):
             continue
         links = _links(skill, text)
         others = _folders_of_others(skill, links, real)
-        for link in links:
-            if kind := _problem(skill, text, link, real, others):
+        kinds = [_problem(skill, text, link, real, others) for link in links]
+        if not text.is_body and len(links) > 2 and {*kinds} == {codes.REFERENCE_MISSING}:
+            continue  # copied from elsewhere: nothing that it links is here
+        for kind, link in zip(kinds, links, strict=True):
+            if kind:
                 places[kind].append((text, link))
     for kind, found_here in places.items():
         yield from _first(skill, kind, found_here)
@@ -148,6 +158,9 @@ def _problem(
     `real` contains the paths in lower case.
     """
     target = link.target
+    signs = ("." not in basename(target), target.startswith("/"), not text.is_body)
+    if sum(signs) > 1 and not target.startswith("../"):
+        return None  # an address of a web site, as in copied pages
     if link.leads_outside:
         is_shipped = not target.startswith("/") and skill.in_other_skill(target)
         return None if is_shipped else codes.REFERENCE_OUTSIDE_FOLDER
@@ -176,15 +189,17 @@ def _same_name(skill: Skill, target: str) -> str | None:
     name = basename(target).lower()
     if name == SKILL_MD.lower():
         return "If that is another skill, put its folder beside this one, as agents get it."
-    matches = [path for path in skill.paths if basename(path).lower() == name]
+    matches = [file.path for file in skill.files if basename(file.path).lower() == name]
     return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None
 
 
 def _is_document(path: str) -> bool:
-    """Return whether a file is a text to read, and not one to fill in or copy."""
-    return may_link(path) and not path.startswith(("assets/", "templates/"))
+    """Return whether a file is a text to read, and not one to fill in or copy, or for people."""
+    is_other = path.startswith("assets/") or path.lower() == "readme.md"
+    return may_link(path) and not is_other and not _TO_FILL_IN.search(path)
 
 
 def _is_for_agents(path: str) -> bool:
     name = basename(path).lower()
-    return not (name.startswith((".", "_")) or name in _OF_TOOLS or "/tests/" in path)
+    is_of_tools = name.startswith((".", "_")) or name in _OF_TOOLS
+    return is_read(path) and not is_of_tools and not _OF_TESTS.search(name)

@@ -28,72 +28,21 @@ def test_a_well_written_skill_needs_no_advice() -> None:
     [
         # short, long
         pytest.param(
-            "Counts words, if asked.",
+            "Counts words.",
             {"description-short"},
             id="short",
             marks=pytest.mark.requirement("textbook/describe-length"),
         ),
-        pytest.param("x" * 39 + " Use when asked to count.", set(), id="long enough"),
-        pytest.param("统计文本字数。需要时使用。", {"description-short"}, id="short Chinese"),
+        pytest.param("Counts words, if asked.", set(), id="short, and when"),
+        pytest.param("Sunset stub — use $team instead", set(), id="short on purpose"),
+        pytest.param("统计文本字数。", {"description-short"}, id="short Chinese"),
         pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
         # what
         pytest.param(
             "Helps with PDF files of any sort. Use when somebody has one.",
-            {"description-vague"},
+            set(),
             id="helps with",
-            marks=pytest.mark.requirement("agent-skills/description-specific"),
-        ),
-        pytest.param(
-            "Handles the spreadsheets of a company. Use when there is one.",
-            {"description-vague"},
-            id="handles",
             marks=pytest.mark.requirement("textbook/describe-verbs"),
-        ),
-        pytest.param(
-            "Processes all data, for when somebody has some data at hand.",
-            {"description-vague"},
-            id="processes",
-            marks=pytest.mark.requirement("textbook/describe-verbs"),
-        ),
-        pytest.param(
-            "The calendar of a company, for when its dates are in question.",
-            {"description-vague"},
-            id="no verb at all",
-            marks=pytest.mark.requirement("agent-skills/description-what-and-when"),
-        ),
-        pytest.param(
-            "Handles PDF files: extracts tables and text. Use when given a PDF.",
-            set(),
-            id="a weak verb beside a concrete one",
-            marks=pytest.mark.requirement("textbook/describe-verbs"),
-        ),
-        pytest.param(
-            "Helps with planning a wedding, when you have to do it by yourself.",
-            set(),
-            id="an activity",
-        ),
-        pytest.param(
-            "List, find, and show the resources of an account when asked for them.",
-            set(),
-            id="a word that is a noun elsewhere",
-        ),
-        pytest.param(
-            "文書を扱うスキルです。困ったときに使用してください。",
-            {"description-vague"},
-            id="扱う alone",
-        ),
-        pytest.param(
-            "帮助用户处理各类文档和表格，当用户有文档或表格时使用。",
-            {"description-vague"},
-            id="处理 alone",
-        ),
-        pytest.param(
-            "사용자의 문서 관리를 지원하는 스킬, 문서가 있을 때 사용합니다.",
-            {"description-vague"},
-            id="관리 alone",
-        ),
-        pytest.param(
-            "Helps with files.", {"description-short"}, id="short, vague and without when"
         ),
         # when
         pytest.param(
@@ -109,6 +58,14 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             set(),
             id="what goes in and what comes out",
             marks=pytest.mark.requirement("textbook/describe-in-and-out"),
+        ),
+        pytest.param(
+            "Playbook and checklists for debugging the jobs of a cluster.", set(), id="purpose"
+        ),
+        pytest.param(
+            "Settings and checklists of routers. Do not use for switches.",
+            {"description-without-when"},
+            id="only when not",
         ),
         pytest.param(
             "Converts the tables of a PDF into spreadsheets, one for each.",
@@ -134,22 +91,6 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             id="a textbook's good example",
             marks=pytest.mark.requirement("textbook/describe-in-and-out"),
         ),
-        pytest.param(
-            "Handles invoices for the accounts team when they arrive each month.",
-            {"description-vague"},
-            id="handles, and when",
-        ),
-        pytest.param(
-            "Processes invoices for the accounts team when they arrive each month.",
-            {"description-vague"},
-            id="processes, and when",
-        ),
-        pytest.param(
-            "Use this skill to bring a vision model from a hub into a pipeline.", set(), id="bring"
-        ),
-        pytest.param(
-            "For the activation of content in a system, when it is asked for.", set(), id="a noun"
-        ),
         # other languages
         pytest.param(
             "Extrait le texte et les tableaux de fichiers PDF pour vous.",
@@ -166,6 +107,7 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "Use this skill whenever this capability is needed.",
             {"description-says-nothing"},
             id="nothing",
+            marks=pytest.mark.requirement("agent-skills/description-specific"),
         ),
     ],
 )
@@ -358,6 +300,61 @@ def test_files_that_nothing_leads_to_are_reported(body: str, found_any: bool) ->
     """A file that neither the body nor a file named there mentions is never opened."""
     of = skill(body, *HAS, texts={"FORMS.md": "Run scripts/run.py as references/rules.md says."})
     assert ("file-unreferenced" in codes("advice", of)) == found_any
+
+
+def test_a_file_that_settings_name_is_no_stray_one() -> None:
+    """Settings that the body names lead on to the files that they name."""
+    settings = {"customize.toml": 'review = "Load references/rules.md, then run scripts/run.py."'}
+    of = skill("Resolve `customize.toml`.", "references/rules.md", "scripts/run.py", texts=settings)
+    assert codes("advice", of) == set()
+    assert codes("advice", dataclasses.replace(of, other_texts={})) == {"file-unreferenced"}
+
+
+@pytest.mark.parametrize(
+    ("path", "is_stray"),
+    [
+        ("scripts/png.test.ts", False),
+        ("scripts/check_boxes_test.py", False),
+        ("scripts/test_boxes.py", False),
+        ("scripts/evals/boxes.py", False),
+        ("scripts/latest.py", True),
+        ("scripts/testing.py", True),
+    ],
+)
+def test_a_unit_test_is_no_stray_file(path: str, is_stray: bool) -> None:
+    """Tests beside scripts are for their authors; no text has to name them."""
+    assert ("file-unreferenced" in codes("advice", skill(BODY, path))) == is_stray
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_missing"),
+    [
+        ("skill-creator", False),
+        ("writing-skills", False),
+        ("authoring-agent-skills", False),
+        ("skill-finder", True),
+        ("reskill-maker", True),
+    ],
+)
+def test_files_in_a_guide_on_writing_skills_are_examples(folder: str, is_missing: bool) -> None:
+    """A skill that is named after writing skills speaks of the files of others."""
+    of = dataclasses.replace(skill("Read `references/finance.md`."), folder=folder)
+    assert ("reference-missing" in codes("advice", of)) == is_missing
+
+
+@pytest.mark.parametrize(
+    ("path", "is_missing"),
+    [
+        ("templates/report.md", False),
+        ("references/readme-example-long.md", False),
+        ("references/report_template.md", False),
+        ("references/examples.md", True),
+    ],
+)
+def test_references_of_a_text_to_fill_in_are_examples(path: str, is_missing: bool) -> None:
+    """The files that a template or a sample names belong to the document that is made of it."""
+    of = skill(f"Read {path}.", texts={path: "![step](screenshots/step-1.png)"})
+    assert ("reference-missing" in codes("advice", of)) == is_missing
 
 
 def test_a_chain_of_references_is_followed() -> None:
