@@ -129,7 +129,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         update={
             "settle_quiet": 0,
             "roots": (
-                RootSettings(path=watched),
+                RootSettings(path=watched, review="none"),
                 RootSettings(path=top / "reviewed", review="always"),
             ),
         }

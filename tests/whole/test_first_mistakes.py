@@ -90,6 +90,8 @@ def test_a_setting_has_a_typo(tmp_path: Path) -> None:
 def test_an_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message is the command that installs it here."""
     monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "pipeline.service.scanning.dask_cluster", None)
+    monkeypatch.delattr("pipeline.service.scanning.dask_cluster", raising=False)
     said = refused("scan", "--engine", "dask")
     assert f"Install them with `{sys.executable} -m pip install 'distributed" in said
 

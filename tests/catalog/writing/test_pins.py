@@ -77,7 +77,10 @@ def test_a_pin_restores_everything_of_the_earlier_version(world: World) -> None:
     assert [hit.name for hit in word_search.search(world.store.db, "goats").hits] == ["a"]
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 1}
-    assert [row["version"] for row in history(world.store.db, "a")["versions"]] == [second, first]
+    assert [row["version"] for row in history(world.store.db, "a")["versions"]] == [
+        second,
+        first,
+    ]
 
 
 def test_a_body_is_restored_with_any_line_ends(world: World, skill: SkillWriter) -> None:
@@ -412,7 +415,7 @@ def test_only_published_skills_can_be_pinned(world: World) -> None:
 @pytest.mark.requirement("prd/versions-listed")
 def test_a_history_reports_changes(world: World) -> None:
     """Files added, removed and changed, and the diff of SKILL.md."""
-    newest, oldest = history(world.store.db, "a")["versions"]
+    newest, oldest = history(world.store.db, "a", world.packages)["versions"]
     assert (newest["added"], newest["removed"], newest["changed"]) == (
         (),
         ("old.txt",),

@@ -347,7 +347,7 @@ def test_a_refusal_has_a_reason_and_suggestions(shelf: Shelf, asked: str, told: 
         ("Word-Count", "The closest are: word-count"),
         ("wordcount", "The closest are: word-count"),
         ("broken", "The skill 'broken' is rejected; `skilldrop status` says why."),
-        ("removed", "The skill 'removed' is removed. There are: "),
+        ("removed", "The skill 'removed' is removed; `skilldrop restore` brings it back."),
         ("zzz", "There are: Word Talk, lower, word-count, 会议纪要."),
     ],
 )

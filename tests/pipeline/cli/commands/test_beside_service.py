@@ -37,7 +37,7 @@ def test_scan_lets_the_service_scan(serving: Serving, words: list[object]) -> No
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
     assert (counts["seen"], counts["added"], counts["active"]) == (2, 1, 2)
-    done = run("scan", serving.root / "two", "--deep", *words)
+    done = run("scan", "--deep", *words)
     assert "2 skill folders scanned" in done.stdout
     assert ": nothing changed." in done.stdout
     assert serving.rows("SELECT count(*) FROM versions") == [(2,)]
