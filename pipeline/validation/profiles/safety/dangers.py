@@ -74,12 +74,12 @@ class Danger:
 def dangers(text: str, words: Words) -> Iterator[Danger]:
     """Yield the dangers of a text in which words were found, one of a kind in a line."""
     found_by: dict[tuple[str, int, bool], Shape] = {}
-    if words:
-        text = with_whole_commands(text)
     offsets: defaultdict[Shape, list[int]] = defaultdict(list)
     for word, at_word in words.items():
         for shape in _BY_WORD.get(word, ()):
             offsets[shape] += at_word
+    if offsets:
+        text = with_whole_commands(text)
     for shape, at in offsets.items():
         matches = (
             match
