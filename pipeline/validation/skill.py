@@ -56,7 +56,7 @@ MOST_PATHS = 500
 """More files count as mentioned; an ordinary skill has a dozen."""
 
 _SETTINGS = (".toml", ".yaml", ".yml", ".json")
-"""Ends of files that name others, although an agent does not read them as texts."""
+"""Ends of files that name others for a program; those beside SKILL.md need no mention."""
 
 # The patterns start with a literal, to which the regex engine skips.
 _REVERSED_FOLDER = re.compile(r"/(?<!\w/)(?<!\w\./)([\w.@-]{1,64})")
@@ -261,7 +261,8 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
     """
     found = set(paths[MOST_PATHS:])
     left = [_Mentionable.of(path) for path in paths[:MOST_PATHS]]
-    unread = [("", body)]
+    settings = [path for path in texts if path.endswith(_SETTINGS) and "/" not in path]
+    unread = [("", body), *((path, texts[path]) for path in settings)]
     while unread and left:
         reader, text = unread.pop()
         text = lower(text).decode()

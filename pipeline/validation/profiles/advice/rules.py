@@ -130,16 +130,17 @@ _WORDS_TO_ONE = 12  # a text with at least one of these in so many words counts 
 _STUB = re.compile(
     r"\W*(?:deprecated|retired|sunset|obsolete|superseded|removed|renamed|alias)\b"
     r"(?: (?:stub|shim|alias|skill|name))?(?: *[^\w\s]| (?:for|of|by|to|in|since|use)\b|$)"
-    r"|.*\bforwards to",
+    r"|(?:this skill )?forwards to\b",
     re.IGNORECASE,
 )
 """A skill that only says which other one took its place, and is short on purpose."""
 
-_NEGATED = re.compile(r"\b(?:not|never|without|cannot|\w+n['’]t)(?: (?!only|just)[\w-]+){1,2}")
+_NEGATED = re.compile(r"(?:not|never(?<!whenever)|without|n['’]t)\b(?: (?!only|just)[\w-]+){1,2}")
 _OCCASION = re.compile(
     r"\b(?:call|run) (?:it|this)\b|\be\.g\.|\bfor (?:any|every|each|people|users|teams|anyone"
     r"|those)\b|\b(?:useful|ideal|handy|suited|meant) (?:for|to)\b"
-    r"|\bfor (?:\w+ly )?[\w-]+ing\b|[,—–] for \w"
+    r"|\bfor (?:[\w/-]+ ){0,2}[\w-]+ing\b|[,—–] for \w"
+    r"|-to-(?:text|speech|code|image|video|audio|markdown|pdf|html|json|sql)\b"
     r"|(?<!\bhow )(?<!\bguide )(?<!\baccess )\bto (?!(?:\w+ing|an?|the|any|all|each|other|your)\b)"
     r"[a-z]+ (?!(?:and|as|at|by|for|in|on|or|using|via|with)\b)[a-z]"
 )
@@ -149,6 +150,7 @@ _CJK_WHEN = re.compile(
     "(?<!不)(?:用于|用於|用来|用來|使用|适用|適用|场景|場景|当(?!前|地|然|下|日)|當(?!前|地|然|下|日)|时候|時候|需要"
     "|触发|觸發|调用|調用|如果|之前|之后|之後|要求|想要|输入|輸入|输出|輸出|返回|以便|为了|爲了|期间|期間"
     "|(?<![实及临暂小])时(?![间代刻区长序])|[将把].{1,30}?[为成]|とき|時|際|場合|ため|たら|から|必要|前に|後に|入力|出力|依頼"
+    "|(?:审[核查计]|[检檢][查测測]|分析|扫描|掃描|分类|分類).{1,200}?(?:提供|[给給]出|生成).{0,30}(?:建[议議]|[报報]告|[结結]果|清[单單])"
     "|때|사용|경우|위해|위한|필요|요청|호출|전에|후에|입력|출력|활용|용도|시 )"
 )
 

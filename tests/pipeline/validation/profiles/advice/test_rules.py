@@ -302,12 +302,19 @@ def test_files_that_nothing_leads_to_are_reported(body: str, found_any: bool) ->
     assert ("file-unreferenced" in codes("advice", of)) == found_any
 
 
-def test_a_file_that_settings_name_is_no_stray_one() -> None:
-    """Settings that the body names lead on to the files that they name."""
-    settings = {"customize.toml": 'review = "Load references/rules.md, then run scripts/run.py."'}
-    of = skill("Resolve `customize.toml`.", "references/rules.md", "scripts/run.py", texts=settings)
-    assert codes("advice", of) == set()
-    assert codes("advice", dataclasses.replace(of, other_texts={})) == {"file-unreferenced"}
+@pytest.mark.parametrize(
+    ("body", "path", "is_stray"),
+    [
+        ("Count the words.", "customize.toml", False),
+        ("Resolve `data/layers.yaml`.", "data/layers.yaml", False),
+        ("Count the words.", "data/layers.yaml", True),
+    ],
+)
+def test_a_file_that_settings_name_is_no_stray_one(body: str, path: str, is_stray: bool) -> None:
+    """Settings beside SKILL.md, or that it names, lead on to the files that they name."""
+    settings = {path: 'review = "Load references/rules.md, then run scripts/run.py."'}
+    of = skill(body, "references/rules.md", "scripts/run.py", texts=settings)
+    assert ("file-unreferenced" in codes("advice", of)) == is_stray
 
 
 @pytest.mark.parametrize(
