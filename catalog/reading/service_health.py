@@ -114,21 +114,23 @@ class Health:
     sentence: str
     details: tuple[str, ...] = ()
     troubles: tuple[Mapping[str, Any], ...] = ()  # what needs attention, as JSON
+    is_decided: bool = True  # whether no danger or name conflict waits for a person
 
     @property
     def is_well(self) -> bool:
-        """Whether the catalog follows its folders as it should, or no service runs."""
-        return self.tone != "bad"
+        """Whether nothing needs attention, or no service runs."""
+        return self.tone != "bad" and self.is_decided
 
     @property
     def is_followed(self) -> bool:
         """Whether a service follows the folders now, and nothing needs attention."""
-        return self.tone in ("good", "odd")
+        return self.tone in ("good", "odd") and self.is_decided
 
 
 def summary(state: Mapping[str, Any], now: datetime) -> Health:
     """Return the summary of a state that `load` returned."""
     row = state["health"]
+    waits = state["dangers_waiting"] or state["dangers_served"] or state["name_conflicts"]
     troubles = [*map(_of_root, state["roots"])]
     is_running = row["service_pid"] is not None and not row["service_stopped"]
     if is_running:  # a service that has ended tries nothing again
@@ -148,6 +150,7 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
             f"Not watching{when}; {_scanned(row, now)}.",
             tuple(details),
             tuple(troubles),
+            not waits,
         )
     silence = seconds_since(row["service_seen"], now)
     if abs(silence) > SILENT:  # a running service writes the time that the clock shows
@@ -156,7 +159,8 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
             f"The service was last heard of {when}; it may have been killed, or cannot "
             "write to its data directory."
         )
-        return Health("bad", sentence, tuple(details), (_trouble("service", sentence), *troubles))
+        troubles.insert(0, _trouble("service", sentence))
+        return Health("bad", sentence, tuple(details), tuple(troubles), not waits)
     if row["watcher_mode"] == "polling":
         details.append(f"Changes are looked for at intervals: {row['watcher_reason']}.")
     watching = "Watching" if row["watcher_mode"] != "stopped" else "Starting to watch"
@@ -166,6 +170,7 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
         f"{watching}, {_scanned(row, now)}, {_waiting(state, troubles)}.",
         tuple(details),
         tuple(troubles),
+        not waits,
     )
 
 

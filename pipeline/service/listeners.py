@@ -178,7 +178,7 @@ def log_changes(events: Sequence[Event]) -> None:
         notes = "; ".join(filter(None, (dangers, event.detail)))
         detail = f" ({notes})" if notes else ""
         if event.outcome == "withheld":
-            detail += "; `skilldrop review` lists what waits"
+            detail += "; `skilldrop status` says what you can do"
         if event.is_conflict:
             detail += "; rename one of them, or choose with `skilldrop prefer PATH`"
         log.log(

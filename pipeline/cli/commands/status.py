@@ -56,10 +56,8 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     host, _ = site_address(state["health"], settings)
     state["restart"] = _restart(state["health"])
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
-    dangers = [row for row in state["dangers"] if row["review"] != "none"]
-    is_well = health_of(state).is_followed and not dangers and not state["conflicts"]
     text = health(state) if check else report(state)
-    return Answer(state, [text], FINDINGS if check and not is_well else DONE)
+    return Answer(state, [text], FINDINGS if check and not health_of(state).is_followed else DONE)
 
 
 def _restart(health: Mapping[str, Any]) -> str | None:

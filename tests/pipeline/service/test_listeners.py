@@ -67,7 +67,7 @@ def test_a_danger_is_the_first_that_the_log_says(caplog: pytest.LogCaptureFixtur
     withheld, added = caplog.messages
     assert withheld == (
         "withheld a (danger: data-sent-away, secret; waits for review);"
-        " `skilldrop review` lists what waits"
+        " `skilldrop status` says what you can do"
     )
     assert added == "added a (danger: data-sent-away, secret)"
     assert {record.levelname for record in caplog.records} == {"WARNING"}
