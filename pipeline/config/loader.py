@@ -137,10 +137,15 @@ def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:
     """Return one set of values; the first layer with a key decides its value.
 
     `watched` and `roots` are alternatives, so a layer with either overrides both in the layers
-    below. Tables are merged key by key.
+    below. Tables are merged key by key. Raises NotPossible if a layer has both.
     """
     values: dict[str, Any] = {}
     for layer in layers:
+        if {"watched", "roots"} <= layer.values.keys():
+            raise NotPossible(
+                f"{layer.source}: watched and [[roots]] are both set, but only one of them counts. "
+                "Remove watched, or name its folder in a [[roots]] table."
+            )
         overridden = {"watched", "roots"} if {"watched", "roots"} & values.keys() else set()
         for key, value in layer.values.items():
             if isinstance(values.get(key), dict) and isinstance(value, dict):

@@ -100,13 +100,6 @@ def test_settings_made_by_hand_do_not_read_the_environment(
             id="roots of the file",
         ),
         pytest.param(
-            "watched = 'f'\n[[roots]]\npath = 'r'",
-            {},
-            None,
-            ["r"],
-            id="roots over watched in one file",
-        ),
-        pytest.param(
             "[[roots]]\npath = 'r'",
             {"SKILLDROP_WATCHED": "e"},
             None,
@@ -157,6 +150,13 @@ def test_the_first_source_that_names_a_folder_wins(
         monkeypatch.setenv(name, value)
     settings = load(watched=Path(command_line) if command_line else None)
     assert [root.path for root in settings.root_specs] == [str(tmp_path / w) for w in watched]
+
+
+def test_a_file_with_watched_and_roots_is_refused() -> None:
+    """One of them would be left out in silence."""
+    Path("skilldrop.toml").write_text("watched = 'a'\n[[roots]]\npath = 'b'\n")
+    with pytest.raises(NotPossible, match=r"skilldrop\.toml: watched and \[\[roots\]\] are both"):
+        load()
 
 
 def test_tables_are_merged_key_by_key(monkeypatch: pytest.MonkeyPatch) -> None:
