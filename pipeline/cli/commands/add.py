@@ -156,7 +156,7 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
     moved = trash.move(db, row, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
     is_kept = row["package_path"] is not None
-    undo = f" `skilldrop restore {row['name']}` brings it back." if is_kept else ""
+    undo = f" `skilldrop restore {row['name']}` brings its newest version back." if is_kept else ""
     return Answer(moved._asdict(), [visible(f"Moved {moved.path} to {moved.trash}.{undo}{along}")])
 
 
