@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -124,13 +124,12 @@ def _parts(text: str, shape: Shape, offsets: list[int]) -> list[tuple[int, int]]
         if start <= last:
             start, end = parts.pop()[0], max(end, last)
         parts.append((start, end))
-    if not shape.also:
-        return parts
-    return [part for part in parts if _has_one(text[slice(*part)].lower(), shape.also)]
+    return [part for part in parts if not shape.also or _has_one(text, part, shape.also)]
 
 
-def _has_one(text: str, words: Iterable[str]) -> bool:
-    return any(word in text for word in words)
+def _has_one(text: str, part: tuple[int, int], words: tuple[str, ...]) -> bool:
+    """Return whether a part of a text contains one of some words."""
+    return any(map(text[slice(*part)].lower().__contains__, words))
 
 
 def _part(text: str, at: int, lines: int) -> tuple[int, int]:
