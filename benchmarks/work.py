@@ -100,7 +100,7 @@ sys.exit(code)
 """
 """Program that runs some tasks itself, and others each in a process of its own.
 
-What the former import need not be imported again in the latter, where it would be counted.
+What the former import or compile need not be made again in the latter, where it would be counted.
 """
 
 
@@ -151,9 +151,9 @@ def work_per_skill(kind: Kind, core: int, code: Path = REPOSITORY) -> dict[Task,
             "PYTHONPATH": str(code),
             "PYTHONDONTWRITEBYTECODE": "1",  # otherwise the first run compiles for all others
         }
-        roots = {number: folder / f"{number} skills" for number in (1, kind.few, kind.more)}
+        roots = {number: folder / f"{number} skills" for number in (0, kind.few, kind.more)}
         for number, root in roots.items():
-            kind.make(root, number)
+            kind.make(root, number or kind.more)  # 0: judged before anything is counted
         calls = {}
         for task in (FLOOR, *TASKS):  # few beside more, as each fork adds to the count of the next
             for number, root in roots.items():
@@ -165,7 +165,7 @@ def work_per_skill(kind: Kind, core: int, code: Path = REPOSITORY) -> dict[Task,
         again = [call for (task, _), call in calls.items() if task.is_again] * 2
         first = [*program, "[]", json.dumps(again)]
         run(f"a scan of {kind.name} skills", first, environment, folder)
-        here = [calls.pop((task, 1)) for task in (FLOOR, *TASKS)]
+        here = [calls.pop((task, 0)) for task in (FLOOR, *TASKS)]
         counter = [
             "taskset",
             "--cpu-list",
