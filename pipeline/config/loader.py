@@ -233,7 +233,9 @@ def _environment() -> dict[str, Any]:
         if not variable.upper().startswith(PREFIX) or key in _NO_SETTINGS:
             continue
         if key not in known:
-            inner = (f"{table}__{field}" for table in known for field in fields_of(known[table].annotation))
+            inner = (
+                f"{key}__{field}" for key in known for field in fields_of(known[key].annotation)
+            )
             names = [*map(str.upper, (*known, *_NO_SETTINGS, *inner))]
             nearest = _nearest(name.upper(), names, PREFIX)
             raise NotPossible(f"The environment: {variable} is not a setting; {nearest}")

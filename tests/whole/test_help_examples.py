@@ -77,7 +77,9 @@ def test_the_examples_of_a_command_can_be_pasted(world: Path, name: str) -> None
     for line in examples(name):
         of = "team-a:csv-profile" if "team-a/" in line else "csv-profile"
         line = re.split(r" [|>]", line)[0]
-        line = line.replace("20261120-140500", version_of(of, -1 if name in ("pin", "restore") else 0))
+        line = line.replace(
+            "20261120-140500", version_of(of, -1 if name in ("pin", "restore") else 0)
+        )
         if name == "restore":
             assert run("remove", of).returncode == 0
         if "config init" in line:

@@ -52,8 +52,8 @@ from pipeline.roots.file_kinds import SKILL_MD
 def new(name: str, parent: Path, profile: str | None) -> None:
     """Write a skill called NAME to fill in: a folder with a SKILL.md.
 
-    Once its [TODO: …] texts are replaced, it passes every profile that `validate` checks by default.
-    With --profile it is a package for the system of that profile, too.
+    Once its [TODO: …] texts are replaced, it passes every profile that `validate` checks by
+    default. With --profile it is a package for the system of that profile, too.
 
     \b
     Examples:
