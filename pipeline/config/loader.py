@@ -233,10 +233,10 @@ def _environment() -> dict[str, Any]:
         if not variable.upper().startswith(PREFIX) or key in _NO_SETTINGS:
             continue
         if key not in known:
-            inner = (
+            nested = (
                 f"{key}__{field}" for key in known for field in fields_of(known[key].annotation)
             )
-            names = [*map(str.upper, (*known, *_NO_SETTINGS, *inner))]
+            names = [*map(str.upper, (*known, *_NO_SETTINGS, *nested))]
             nearest = _nearest(name.upper(), names, PREFIX)
             raise NotPossible(f"The environment: {variable} is not a setting; {nearest}")
         if not (text := os.environ[variable]):
