@@ -101,7 +101,9 @@ def _samples(path: Path) -> Iterator[Sample]:
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         is_danger = row["harmful"] and row.get("danger", False)
-        yield Sample(row["id"], row["class"], row["files"], row["harmful"], is_danger)
+        yield Sample(
+            f"{path.stem}-{row['id']}", row["class"], row["files"], row["harmful"], is_danger
+        )
 
 
 def _write(samples: Sequence[Sample], place: Path) -> None:
