@@ -180,6 +180,7 @@ class _Group(click.Group):
 
 
 @click.group(
+    subcommand_metavar="COMMAND",
     cls=_Group,
     commands={
         name: click.Command(name, short_help=summary)
