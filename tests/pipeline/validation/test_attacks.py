@@ -1,0 +1,75 @@
+"""Attacks and honest skills that look like them, written by people who did not write the rules.
+
+`held-out.jsonl` was never read while the rules were written; the others were learnt from.
+`benchmarks/safety.py` describes their form, and compares with other programs.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.paths import REPOSITORY
+from tests.support.program import run
+
+SETS = sorted((REPOSITORY / "tests/samples/attacks").glob("*.jsonl"))
+SAMPLES = {
+    file.stem: [
+        sample | {"id": f"{file.stem}-{sample['id']}"}
+        for sample in map(json.loads, file.read_text("utf-8").splitlines())
+    ]
+    for file in SETS
+}
+
+
+@pytest.fixture(scope="module")
+def worst(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """Return the worst severity of each sample with a finding that is more than info."""
+    tree = tmp_path_factory.mktemp("attacks")
+    for sample in (sample for samples in SAMPLES.values() for sample in samples):
+        for path, text in sample["files"].items():
+            file = tree / sample["id"] / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, "utf-8")
+    options = ("--select", "safety", "--acceptance", "permissive", "--no-comments")
+    report = json.loads(run("validate", tree, "--format", "json", *options).stdout)
+    found: dict[str, str] = {}
+    for skill in report:
+        severities = {finding["severity"] for finding in skill["findings"]} - {"info"}
+        if severities:
+            name = Path(skill["path"]).relative_to(tree).parts[0]
+            found[name] = "danger" if "danger" in severities else "warning"
+    return found
+
+
+def share(worst: Mapping[str, str], samples: Sequence[Mapping[str, Any]]) -> float:
+    """Return the share of samples with a warning or a danger."""
+    return sum(sample["id"] in worst for sample in samples) / len(samples)
+
+
+def test_nearly_all_attacks_are_found(worst: Mapping[str, str]) -> None:
+    """Of all sets, and most of the one that the rules were not written on."""
+    harmful = {
+        name: [sample for sample in samples if sample["harmful"]]
+        for name, samples in SAMPLES.items()
+    }
+    assert share(worst, [sample for samples in harmful.values() for sample in samples]) >= 0.85
+    assert share(worst, harmful["held-out"]) >= 0.7
+
+
+def test_no_class_of_attack_is_missed(worst: Mapping[str, str]) -> None:
+    """Of each class, over all sets, at least 70 % are found."""
+    harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
+    classes = {each["class"] for each in harmful}
+    shares = {kind: share(worst, [e for e in harmful if e["class"] == kind]) for kind in classes}
+    assert {kind: found for kind, found in shares.items() if found < 0.7} == {}
+
+
+def test_few_honest_skills_are_held(worst: Mapping[str, str]) -> None:
+    """Warnings and dangers about skills that only look like an attack."""
+    harmless = [each for samples in SAMPLES.values() for each in samples if not each["harmful"]]
+    assert share(worst, harmless) <= 0.06
+    held = [each["id"] for each in harmless if worst.get(each["id"]) == "danger"]
+    assert len(held) / len(harmless) <= 0.04, held
