@@ -33,7 +33,8 @@ def restore(
     """
     skill = lookup.find_skill(db, asked)
     here = os.path.join(skill["root"], os_path(archive_of(skill["path"]) or skill["path"]))
-    if skill["status"] != "removed" and os.path.lexists(here):  # else the next scan removes it
+    is_gone = os.path.isdir(skill["root"]) and not os.path.lexists(here)  # a scan will find it
+    if skill["status"] != "removed" and not is_gone:
         raise NotPossible(
             f"{skill['name']} is not removed: its folder is {skill['root']}/{skill['path']}. "
             "`skilldrop pin` publishes an earlier version of it."

@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from catalog.text.truncate import shorten
 from catalog.text.visible import visible
 
 MOST_LINES = 30
@@ -14,7 +15,7 @@ MOST_CHARS = 300
 
 def message(form: str, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the body that an incoming webhook of Slack, Mattermost or Teams takes."""
-    lines = [visible(line)[:MOST_CHARS] for event in events for line in _lines(event)]
+    lines = [shorten(visible(line), MOST_CHARS) for event in events for line in _lines(event)]
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"… and {len(lines) - MOST_LINES} more lines; see `skilldrop status`"]
     text = "\n".join(lines)

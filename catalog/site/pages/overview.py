@@ -99,6 +99,7 @@ async def state(context: RequestContext) -> Response:
     return context.page(
         "health.html",
         tone=summary.tone,
+        is_decided=summary.is_decided,
         sentence=shown(summary.sentence),
         details=[shown(detail) for detail in summary.details],
         state=state["health"],

@@ -103,6 +103,15 @@ def test_no_link_on_the_way_is_followed(shelf: Shelf, tmp_path: Path) -> None:
     assert not any((tmp_path / "out").iterdir())
 
 
+def test_a_skill_whose_whole_root_is_away_is_not_restored(shelf: Shelf, tmp_path: Path) -> None:
+    """Its folder comes back with the root, as after a disk was away."""
+    bring_back(shelf)
+    shelf.scan()
+    shelf.root.rename(tmp_path / "unplugged")
+    with pytest.raises(NotPossible, match="is not removed"):
+        bring_back(shelf)
+
+
 def test_a_skill_that_is_there_is_not_restored(shelf: Shelf) -> None:
     """Its earlier versions are published by a pin."""
     bring_back(shelf)

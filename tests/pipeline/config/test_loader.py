@@ -422,6 +422,13 @@ def test_a_variable_that_is_no_setting_is_refused(monkeypatch: pytest.MonkeyPatc
         load()
 
 
+def test_a_variable_of_a_table_needs_two_underscores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nearest name is that of the key in its table."""
+    monkeypatch.setenv("SKILLDROP_SITE_PORT", "3")
+    with pytest.raises(NotPossible, match="did you mean SKILLDROP_SITE__PORT"):
+        load()
+
+
 @pytest.mark.parametrize(
     ("roots", "data", "complaint"),
     [

@@ -10,7 +10,7 @@ from catalog.model.change import Event
 from catalog.writing.store import Store
 from pipeline.config.hook import Hook
 from pipeline.outcomes.collect import OutcomeReport
-from pipeline.service import listeners
+from pipeline.service import chats, listeners
 from pipeline.service.listeners import log_changes, log_outcomes
 from tests.pipeline.service.test_payload import suggest
 from tests.support.receivers import Received, receiver
@@ -221,6 +221,14 @@ def test_a_chat_gets_a_message_in_its_form(form: Any, received: Received) -> Non
         assert text.startswith("```\n")
         assert text.endswith("\n```")
         assert text.count("```") == 2
+
+
+def test_a_long_line_of_a_chat_shows_that_it_is_cut() -> None:
+    """Chats refuse long messages."""
+    event = {"outcome": "added", "name": "a", "root": "/r", "path": "a", "detail": "word " * 200}
+    sent = chats.message("slack", [event | {"review": None, "findings": []}])["text"]
+    assert len(sent) <= chats.MOST_CHARS
+    assert sent.endswith("…")
 
 
 def test_memories_reach_their_hook_once_and_in_order(
