@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def init(given: GlobalOptions) -> None:
     except OSError as error:
         raise NotPossible(f"{error.filename}: {error.strerror}.") from error
     loader.load(file)
-    click.echo(f"Wrote {visible(str(file))}. `skilldrop up` now watches {visible(str(watched))}.")
+    up = f"skilldrop --config {shlex.quote(str(file))} up" if given.config else "skilldrop up"
+    click.echo(visible(f"Wrote {file}. `{up}` now watches {watched}."))
 
 
 def _in(file: Path, path: Path) -> str:

@@ -36,6 +36,12 @@ def test_after_init_every_directory_has_the_same_catalog(
     assert (again.returncode, "exists already" in again.stderr) == (2, True)
 
 
+def test_init_of_another_file_names_the_command_that_reads_it() -> None:
+    """Without --config, `up` would read the usual file."""
+    said = run("--config", "my own.toml", "config", "init", "--watched", "mine").stdout
+    assert "`skilldrop --config 'my own.toml' up` now watches mine." in said
+
+
 def test_init_asks_for_the_folder_on_a_terminal_only(tmp_path: Path) -> None:
     """The answer becomes the root, and the folder is made; a program must name it."""
     assert "--watched DIR" in run("config", "init").stderr
