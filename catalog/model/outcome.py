@@ -20,7 +20,7 @@ class MemoryWrite:
     type: MemoryType
     content: str
     importance: int  # 1 to 5, higher is more
-    importance_declared: float  # as the file has it: 1 to 5, or 0 to 1 if it names no owner
+    importance_declared: float  # as the file has it: 1 to 5, or 0 to 1 in an ABP envelope
     owner_type: OwnerType | None = None
     owner_id: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)

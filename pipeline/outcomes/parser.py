@@ -26,7 +26,6 @@ from pipeline.outcomes.codes import (
     OUTCOME_NOT_JSON,
 )
 from pipeline.outcomes.schema import (
-    CHOICE,
     AbpEnvelopeForm,
     AbpMemoryWriteForm,
     MemoryWriteForm,
@@ -135,14 +134,14 @@ def _error(error: str | Mapping[str, Any]) -> str:
 
 
 def _memory(write: MemoryWriteForm | AbpMemoryWriteForm) -> MemoryWrite:
-    """Return a memory write, with its importance converted to the scale from 1 to 5."""
+    """Return a memory write, with its importance as a whole number from 1 to 5."""
     written = write.importance
-    whole = written if isinstance(write, MemoryWriteForm) else 1 + round(4 * written)
+    whole = round(written if isinstance(write, MemoryWriteForm) else 1 + 4 * written)
     return MemoryWrite(
         type=write.type,
         content=write.content,
-        importance=int(whole),
-        importance_declared=float(written),
+        importance=whole,
+        importance_declared=written,
         owner_type=write.owner_type,
         owner_id=write.owner_id,
         metadata=write.metadata or {},
@@ -276,5 +275,4 @@ def _unknown(model: type[BaseModel], text: str) -> Iterator[Finding]:
 
 def _field(location: Sequence[int | str]) -> str:
     """Return the path of a field in the file, by its location in the models."""
-    places = map(str, location)
-    return ".".join(place for place in places if not place.startswith(CHOICE))
+    return ".".join(map(str, location))

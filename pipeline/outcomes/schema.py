@@ -12,10 +12,8 @@ from pydantic import (
     AliasChoices,
     BaseModel,
     ConfigDict,
-    Discriminator,
     Field,
     StringConstraints,
-    Tag,
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
@@ -26,8 +24,6 @@ from catalog.model.outcome import MemoryType, OwnerType
 
 _SECONDS = range(10**9, 10**11)
 """Numbers in this range are seconds, of 2001 to 5138; as milliseconds, they would be of 1970."""
-CHOICE = "~"
-"""Beginning of a tag in the place of an error, which is no field of the file."""
 
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 
@@ -109,7 +105,9 @@ class AbpMemoryWriteForm(_Form):
     owner_type: OwnerType | None = None
     owner_id: Text | None = None
     type: MemoryType
-    importance: float = Field(ge=0, le=1, description="1 is the most important")
+    importance: Annotated[float, Field(ge=0, le=1), _expected("a number from 0 to 1")] = Field(
+        description="1 is the most important"
+    )
     content: Text
     metadata: Mapping[str, Any] | None = None
 
@@ -119,22 +117,9 @@ class MemoryWriteForm(AbpMemoryWriteForm):
 
     owner_type: OwnerType
     owner_id: Text
-    importance: int = Field(ge=1, le=5, description="5 is the most important")
-
-
-def _form_of_memory(value: Any) -> str:
-    """Return the tag of the form of a memory write: without an owner, it is ABP's."""
-    if isinstance(value, dict):
-        owned = value.keys() & {"ownerType", "ownerId", "owner_type", "owner_id"}
-        return f"{CHOICE}owned" if owned else f"{CHOICE}abp"
-    return f"{CHOICE}owned" if isinstance(value, MemoryWriteForm) else f"{CHOICE}abp"
-
-
-AnyMemoryWrite: TypeAlias = Annotated[
-    Annotated[MemoryWriteForm, Tag(f"{CHOICE}owned")]
-    | Annotated[AbpMemoryWriteForm, Tag(f"{CHOICE}abp")],
-    Discriminator(_form_of_memory),
-]
+    importance: Annotated[float, Field(ge=1, le=5), _expected("a number from 1 to 5")] = Field(
+        description="5 is the most important"
+    )
 
 
 class _Run(_Form):
@@ -157,7 +142,7 @@ class SkillResultForm(_Run):
     """Result of a skill; of its fields only `output` is required, and it may be null."""
 
     output: Any
-    memory_writes: tuple[AnyMemoryWrite | None, ...] | None = None
+    memory_writes: tuple[MemoryWriteForm | None, ...] | None = None
     intermediate_steps: tuple[StepTraceForm | None, ...] | None = None
 
 
@@ -172,9 +157,9 @@ class SkillExecutionOutcomeForm(SkillResultForm):
 
 
 class AbpResultForm(SkillExecutionOutcomeForm):
-    """Result inside an ABP envelope."""
+    """Result inside an ABP envelope, whose memories need no owner."""
 
-    memory_writes: tuple[AbpMemoryWriteForm | None, ...] | None = None
+    memory_writes: tuple[AbpMemoryWriteForm | None, ...] | None = None  # type: ignore[assignment]
 
 
 class AbpEnvelopeForm(_Run):

@@ -16,7 +16,6 @@ from pipeline.outcomes.schema import SkillExecutionOutcomeForm, SkillResultForm
 FILE = RunFile("meetings/run-1.json", "0" * 64)
 STEP = {"stepId": "1", "stepName": "read", "input": "a", "output": "b", "duration": 1.5}
 OWNED = {"ownerType": "user", "ownerId": "anna", "type": "fact", "importance": 2, "content": "Tea."}
-FREE = {"type": "fact", "importance": 1, "content": "Tea."}
 
 RESULTS: dict[str, dict[str, Any]] = {
     "output alone": {"output": "done"},
@@ -27,7 +26,7 @@ RESULTS: dict[str, dict[str, Any]] = {
     "no lists": {"output": 1, "memoryWrites": [], "intermediateSteps": []},
     "nulls": {"output": 1, "memoryWrites": None, "intermediateSteps": None},
     "memory": {"output": 1, "memoryWrites": [OWNED, OWNED | {"metadata": {"page": 3}}]},
-    "memory of no owner": {"output": 1, "memoryWrites": [FREE, OWNED, FREE | {"importance": 0.2}]},
+    "memory between two numbers": {"output": 1, "memoryWrites": [OWNED | {"importance": 3.5}]},
     "step": {"output": 1, "intermediateSteps": [STEP]},
     "empty names": {"output": 1, "intermediateSteps": [STEP | {"stepId": "", "stepName": ""}]},
     "timestamp": {"output": 1, "intermediateSteps": [STEP | {"timestamp": 1763625600123}]},
@@ -235,7 +234,7 @@ _MEMORY = st.fixed_dictionaries(
         "ownerType": st.sampled_from(["user", "household", "task", "group"]),
         "ownerId": st.text(min_size=1).filter(str.strip),
         "type": st.sampled_from(["preference", "fact", "event", "summary"]),
-        "importance": st.integers(1, 5),
+        "importance": st.integers(1, 5) | st.floats(1, 5),
         "content": st.text(min_size=1).filter(str.strip),
     },
     optional={"metadata": st.dictionaries(st.text(), _JSON, max_size=3)},

@@ -15,6 +15,8 @@ from pipeline.outcomes.parser import judge_outcome
 SAMPLES = Path(__file__).parents[2] / "samples" / "outcomes"
 FILE = RunFile("meetings/run-1.json", "0" * 64)
 FAILED_STEP = {"stepId": "1", "stepName": "a", "duration": 1, "error": {}}
+MEMORY = {"type": "fact", "importance": 3, "content": "Tea."}
+OWNED = MEMORY | {"ownerType": "user", "ownerId": "anna"}
 OF_THE_FOLDER = {"outcome-too-large", "outcome-unreadable"}
 
 
@@ -93,6 +95,39 @@ def test_the_envelope_decides_the_scale(written: float, importance: int) -> None
     (write,) = outcome.memory_writes
     assert (write.importance, write.importance_declared) == (importance, written)
     assert (write.owner_type, write.owner_id) == (None, None)
+
+
+@pytest.mark.requirement("apexbridge/memory-owner-required")
+def test_a_memory_outside_an_envelope_names_its_owner() -> None:
+    """Both fields of the owner are required, and nothing else is asked for."""
+    outcome = judged({"output": 1, "memoryWrites": [MEMORY]})
+    assert [(finding.code, finding.field) for finding in outcome.findings] == [
+        ("outcome-field-missing", "memoryWrites.0.ownerType"),
+        ("outcome-field-missing", "memoryWrites.0.ownerId"),
+    ]
+
+
+@pytest.mark.requirement("apexbridge/memory-importance")
+@pytest.mark.parametrize(
+    ("written", "importance"), [(1, 1), (2.4, 2), (3.5, 4), (4, 4), (5, 5), (5.0, 5)]
+)
+def test_the_importance_of_an_owned_memory_is_a_number(written: float, importance: int) -> None:
+    """It is stored as the nearest whole number, beside the written one."""
+    (write,) = taken({"output": 1, "memoryWrites": [OWNED | {"importance": written}]}).memory_writes
+    assert (write.importance, write.importance_declared) == (importance, written)
+
+
+@pytest.mark.requirement("apexbridge/memory-importance", "apexbridge/envelope-scale")
+@pytest.mark.parametrize("written", [-1, 0.99, 5.01, "3", True])
+def test_a_wrong_importance_is_told_with_the_range_of_its_form(written: object) -> None:
+    """From 1 to 5 with an owner, from 0 to 1 in an envelope."""
+    direct = judged({"output": 1, "memoryWrites": [OWNED | {"importance": written}]})
+    memory = MEMORY | {"importance": 7 if written == 0.99 else written}
+    result = {"output": 1, "memoryWrites": [memory]}
+    envelope = judged({"id": "c", "tool": "t", "result": result})
+    for outcome, expected in ((direct, "a number from 1 to 5"), (envelope, "a number from 0 to 1")):
+        (finding,) = outcome.findings
+        assert finding.message.endswith(f": input should be {expected}.")
 
 
 @pytest.mark.parametrize(

@@ -85,20 +85,26 @@ def suggest(folder: Path, *contents: str, run: str = "run-1", **owner: Any) -> N
     drop(folder, run, memoryWrites=writes)
 
 
+def suggest_in_envelope(folder: Path, content: str) -> None:
+    """Write an ABP envelope that suggests a memory, which has no owner there."""
+    result = {"output": 1, "memoryWrites": [{**FREE, "content": content}]}
+    text = json.dumps({"id": "c", "tool": "t", "result": result})
+    (folder / "call.json").write_text(text, "utf-8")
+
+
 @pytest.mark.requirement("apexbridge/memory-fields", "apexbridge/memory-handed-on")
 def test_a_memory_comes_with_the_identity_of_its_outcome(
     told: Told, store: Store, folder: Path
 ) -> None:
     """It has the form of the published schema, and an identifier that never changes."""
-    writes = [{**ANNA, "content": "Tea.", "metadata": {"page": 3}}, {**FREE, "content": "Late."}]
+    writes = [{**ANNA, "content": "Tea.", "metadata": {"page": 3}}, {**HOME, "content": "Late."}]
     drop(folder, memoryWrites=writes)
     take(store, folder)
     assert told.deliver() == []
     first, second = told.events
     Draft202012Validator(json_schema("memory-write")).validate(first["memory_write"])
     assert first["memory_write"] == writes[0]
-    assert second["memory_write"]["ownerType"] is None
-    assert second["memory_write"]["importance"] == 5
+    assert second["memory_write"]["ownerType"] == "household"
     outcome = {
         "path": "meetings/run-1.json",
         "run_id": "run-1",
@@ -109,6 +115,18 @@ def test_a_memory_comes_with_the_identity_of_its_outcome(
     assert first["outcome"] == outcome | {"position": 1}
     assert second["outcome"] == outcome | {"position": 2}
     assert len({first["id"], second["id"]}) == 2
+
+
+def test_a_memory_of_an_envelope_comes_without_an_owner(
+    told: Told, store: Store, folder: Path
+) -> None:
+    """Its importance has the scale of the others."""
+    suggest_in_envelope(folder, "Late.")
+    take(store, folder)
+    assert told.deliver() == []
+    (event,) = told.events
+    assert event["memory_write"]["ownerType"] is None
+    assert event["memory_write"]["importance"] == 5
 
 
 @pytest.mark.requirement("apexbridge/memory-handed-on")
@@ -189,9 +207,11 @@ def test_a_hook_for_an_owner_is_told_of_that_owner(
 ) -> None:
     """Without an owner, it is told of all, also of memories without one."""
     told = Told(store, received, tmp_path, owner=owner)
-    for name, of in (("anna", ANNA), ("home", HOME), ("free", FREE)):
+    for name, of in (("anna", ANNA), ("home", HOME)):
         suggest(folder, name, run=name, **of)
         take(store, folder)
+    suggest_in_envelope(folder, "free")
+    take(store, folder)
     told.deliver()
     assert told.contents == contents
 
