@@ -50,6 +50,7 @@ class FaultKind(Enum):
     ROOT_CHANGED = auto()  # a root came, went or was replaced: no fault of the watch itself
     LIMIT_REACHED = auto()  # more directories than the system watches: a new watch cannot help
     UNWATCHED = auto()  # some directories are not watched
+    EXCHANGED = auto()  # two directories swapped their names: watchdog confuses their watches
     THREAD_ENDED = auto()  # a thread of the watch ended
     NOT_STARTED = auto()  # the watch is not running
 
@@ -63,6 +64,7 @@ class WatchFault:
 
 
 OVERFLOWED = WatchFault(FaultKind.OVERFLOW, "the event queue overflowed")
+EXCHANGED = WatchFault(FaultKind.EXCHANGED, "two folders swapped their names")
 LIMIT_REACHED = WatchFault(
     FaultKind.LIMIT_REACHED, "there are more directories than the system will watch for one user"
 )
@@ -83,6 +85,7 @@ class Watch:
         self._observer: BaseObserver | None = None
         """Thread that passes the events of one emitter a root to the handlers."""
         self._overflow: _OverflowHandler | None = None
+        self._handlers: list[_HintHandler] = []
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
     def start(self) -> None:
@@ -98,6 +101,7 @@ class Watch:
         self._observer = observer = BaseObserver(InotifyEmitter, inotify_fd=reader)
         self._overflow = _OverflowHandler(reader, observer)
         self._inodes.clear()
+        self._handlers.clear()
         threading.excepthook = _note_error
         try:
             reader.start()
@@ -106,6 +110,7 @@ class Watch:
                     real = os.path.realpath(root)  # watchdog follows no link
                     handler = _HintHandler(self._on_hint, root, real)
                     observer.schedule(handler, real, recursive=True, event_filter=_EVENTS)
+                    self._handlers.append(handler)
                     self._inodes[root] = _inode(root)
             observer.start()
         except BaseException as error:
@@ -120,6 +125,8 @@ class Watch:
         """Return why events may have been missed; None while the watch is sound."""
         if self._overflow and self._overflow.has_overflowed:
             return OVERFLOWED
+        if any(handler.has_exchanged for handler in self._handlers):
+            return EXCHANGED
         for root in self._roots:
             if self._inodes.get(root) != (inode := _inode(root)):
                 change = "was replaced" if inode else "is gone"
@@ -199,13 +206,22 @@ class _OverflowHandler(logging.Handler):
 
 
 class _HintHandler(FileSystemEventHandler):
-    """Passes on the paths of an event and does nothing else: an error would end the thread."""
+    """Passes on the paths of an event, and notices exchanges; an error would end the thread.
+
+    An exchange arrives as two moves, each the reverse of the other. watchdog then takes either
+    folder for the other one, and ends with a KeyError once one of them is removed.
+    """
 
     def __init__(self, on_hint: Callable[[str], None], root: str, real_root: str) -> None:
         self._on_hint = on_hint
         self._root, self._real_root = root, real_root
+        self._way_back: tuple[bytes | str, bytes | str] | None = None
+        self.has_exchanged = False
 
     def on_any_event(self, event: FileSystemEvent) -> None:
+        if isinstance(event, events.DirMovedEvent) and not event.is_synthetic:
+            self.has_exchanged |= self._way_back == (event.src_path, event.dest_path)
+            self._way_back = (event.dest_path, event.src_path)
         for path in (event.src_path, event.dest_path):
             if path:
                 below = os.fsdecode(path).removeprefix(self._real_root)

@@ -139,7 +139,7 @@ class WatchSupervisor:
     def _handle(self, now: float, fault: WatchFault) -> ModeChange:
         """Restart the watch after a fault, or poll for a while if faults are frequent."""
         self._last_unwatched = 0
-        if fault.kind is not FaultKind.ROOT_CHANGED:
+        if fault.kind not in (FaultKind.ROOT_CHANGED, FaultKind.EXCHANGED):
             self._faults.append(now)
         is_frequent = len(self._faults) == FAULTS and now - self._faults[0] <= FAULT_SPAN
         if is_frequent or fault.kind is FaultKind.LIMIT_REACHED:

@@ -148,6 +148,7 @@ def test_a_request_wakes_the_service(
     it = Serving(tmp_path).start()
     former = signal.signal(signal.SIGURG, lambda *_: it.service and it.service.wake())
     try:
+        it.wait_for(it.is_quiet)  # else the first scan may find the folder before it is watched
         skill(it.root / "a")
         it.settle()
         with pytest.raises(NotPossible, match="is not pinned"):

@@ -13,8 +13,16 @@ from typing import Any
 import pytest
 from watchdog.observers.inotify_c import InotifyFD
 
+from catalog.filesystem.operations import exchange_names
 from pipeline.watch import observer as watch_observer
-from pipeline.watch.observer import OVERFLOWED, FaultKind, Watch, WatchFault, WatchLimitReached
+from pipeline.watch.observer import (
+    EXCHANGED,
+    OVERFLOWED,
+    FaultKind,
+    Watch,
+    WatchFault,
+    WatchLimitReached,
+)
 from tests.support.waiting import PATIENCE, overflow, wait_for
 from tests.support.watching import delayed_events, running_reader, running_readers
 
@@ -101,6 +109,19 @@ def test_an_overflow_is_a_fault(heard: Heard) -> None:
     with delayed_events():  # no event is read while the queue fills up
         overflow(heard.root)
     wait_for(lambda: heard.watch.fault() == OVERFLOWED)
+
+
+@pytest.mark.parametrize("is_removed", [True, False])
+def test_an_exchange_of_two_folders_is_a_fault_of_its_own(heard: Heard, is_removed: bool) -> None:
+    """Later changes would be hinted below the wrong name, and a removal would end the thread."""
+    for name in ("one", "other"):
+        (heard.root / name / "scripts").mkdir(parents=True)
+        assert heard.hears(heard.root / name)
+    wait_for(lambda: heard.watch.count_unwatched() == 0)
+    exchange_names(heard.root / "one", heard.root / "other")
+    if is_removed:
+        shutil.rmtree(heard.root / "one")
+    wait_for(lambda: heard.watch.fault() == EXCHANGED)
 
 
 def test_a_root_that_was_replaced_is_a_fault(heard: Heard) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.filesystem.operations import exchange_names
 from pipeline.watch import supervisor
 from pipeline.watch.observer import Watch
 from pipeline.watch.supervisor import FAULTS, RETRY, WatchSupervisor
@@ -67,6 +68,19 @@ def test_rare_faults_do_not_cause_polling(supervised: WatchSupervisor, tmp_path:
         change = supervised.check(hour * 3600.0)
         assert change
         assert change.mode == "native"
+
+
+def test_exchanged_folders_do_not_cause_polling(
+    supervised: WatchSupervisor, tmp_path: Path
+) -> None:
+    """`add --replace` exchanges them: each time the watch starts again, and everything is read."""
+    for name in ("one", "other"):
+        (tmp_path / name / "scripts").mkdir(parents=True)
+    for second in range(FAULTS + 1):
+        wait_for(lambda: supervised.check_all_heard(0.0) is None and not supervised.needs_count)
+        exchange_names(tmp_path / "one", tmp_path / "other")
+        change = wait_for(lambda now=float(second): supervised.check(now))
+        assert (change.mode, change.reason) == ("native", "two folders swapped their names")
 
 
 def test_a_root_that_comes_and_goes_does_not_cause_polling(
