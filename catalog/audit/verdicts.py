@@ -43,19 +43,18 @@ class StoredFolder(NamedTuple):
     fingerprint: str
     is_held: bool
     is_pending: bool
-    is_delayed: bool  # it changes too often, so its newest content waits
 
 
 def stored_folders(db: Database, root: str) -> dict[str, StoredFolder]:
     """Return the skill folders that a root has according to the catalog, by path."""
     rows = db.execute(
-        "SELECT path, status, fingerprint, is_held, pending_since IS NOT NULL,"
-        " coalesced > 0 FROM skills WHERE root = ? AND status != 'removed'",
+        "SELECT path, status, fingerprint, is_held, pending_since IS NOT NULL"
+        " FROM skills WHERE root = ? AND status != 'removed'",
         [root],
     )
     return {
-        path: StoredFolder(status, fingerprint, bool(held), bool(pending), bool(delayed))
-        for path, status, fingerprint, held, pending, delayed in rows
+        path: StoredFolder(status, fingerprint, bool(held), bool(pending))
+        for path, status, fingerprint, held, pending in rows
     }
 
 

@@ -103,7 +103,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "pending_since": str | None,
         "pending_reason": str | None,
         "held_cause": str | None,
-        "coalesced": 0,  # contents since the last version that came too fast to become versions
         "removed_at": str | None,  # while the limit on removals may count it
         "file_inventory": "{}",
         "frontmatter": "{}",

@@ -59,7 +59,6 @@ class ChangeResult:
     name: str
     outcome: ChangeOutcome
     detail: str | None = None
-    wait: float = 0.0  # seconds, if it is delayed
 
 
 OF_MEMORIES = "memories "

@@ -104,11 +104,6 @@ class Retention:
     history_days: FiniteFloat = Field(
         default=365.0, ge=0, description="a number of days, 0 or more"
     )
-    versions_per_hour: int = Field(
-        default=120,
-        gt=0,
-        description="a whole number of versions of each skill in an hour above 0",
-    )
     packages_bytes: Size | None = Field(default=None, gt=0, description=A_SIZE)
     free_bytes: Size = Field(
         default=ByteSize(512 * 2**20),

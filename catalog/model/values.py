@@ -22,12 +22,8 @@ ReviewState: TypeAlias = Literal["waits", "approved", "rejected"]
 """State of a version that needs a review."""
 FolderOutcome: TypeAlias = Literal["added", "updated", "renamed", "rejected", "removed", "held"]
 """The outcomes of a change of a skill folder that are stored."""
-ChangeOutcome: TypeAlias = FolderOutcome | Literal["unchanged", "unsettled", "delayed"]
-"""All outcomes of a scanned folder.
-
-An "unsettled" folder is not stored and is scanned again; a "delayed" one changes too often and
-waits some seconds before that.
-"""
+ChangeOutcome: TypeAlias = FolderOutcome | Literal["unchanged", "unsettled"]
+"""All outcomes of a scanned folder; an "unsettled" one is not stored and is scanned again."""
 IngestionOutcome: TypeAlias = (
     FolderOutcome | Literal["pinned", "unpinned", "active", "shadowed", "withheld"]
 )

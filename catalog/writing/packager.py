@@ -66,7 +66,6 @@ class Packager:
                         trigger=trigger,
                         at=at,
                         scan=scan,
-                        retention=self.retention,
                         named_after=self.named_after,
                     )
                     judged = [each for each in remaining if isinstance(each, Judged)]

@@ -11,7 +11,6 @@ from catalog.model.errors import OutOfRoom
 from catalog.model.setting import Retention
 from catalog.text.humanize import iso, size
 from catalog.writing.packages.builder import PackageJob, Packaging
-from catalog.writing.rows.batch import HOUR
 
 
 class PackageCollector:
@@ -121,8 +120,6 @@ def thin(db: Writer, keep: Retention, at: datetime) -> int:
     parameters = {
         "most": keep.history_rows,
         "past": iso(at - timedelta(days=keep.history_days)),
-        # The limit of versions an hour counts the rows of that hour.
-        "superseded": iso(at - max(timedelta(days=keep.history_days), HOUR)),
     }
     deleted = 0
     while batch := [row for (row,) in db.execute(_VERSIONS, parameters | {"limit": BATCH})]:
@@ -157,7 +154,7 @@ _FORGET_TEXTS = f"""
 _VERSIONS = """
     WITH crowded AS (SELECT skill FROM versions GROUP BY skill HAVING count(*) > :most),
     candidates AS (
-        SELECT id FROM versions WHERE superseded_at IS NOT NULL AND superseded_at < :superseded
+        SELECT id FROM versions WHERE superseded_at IS NOT NULL AND superseded_at < :past
         UNION
         SELECT v.id FROM crowded AS c JOIN versions AS v ON v.skill = c.skill
             AND v.id <= (SELECT n.id FROM versions AS n WHERE n.skill = c.skill

@@ -140,12 +140,6 @@ class Settings(Table):
                 f"settle_longest ({self.settle_longest:g} s) is shorter than "
                 f"settle_quiet ({self.settle_quiet:g} s); raise it"
             )
-        kept = self.retention
-        if kept.versions_per_hour > kept.history_rows:
-            raise ValueError(
-                f"[retention] versions_per_hour ({kept.versions_per_hour}) is above history_rows "
-                f"({kept.history_rows}) and would never apply; lower it, or raise history_rows"
-            )
         return self
 
     def check_link(self, link: LinkedDirectory) -> None:

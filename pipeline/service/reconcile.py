@@ -181,8 +181,6 @@ class _Folders:
         verdict = result.verdict
         path = verdict.place.path
         row = unscanned.pop(path, None)
-        if row and row.is_delayed:
-            return  # a deviation that the catalog reports
         for contradiction in verdicts.contradictions(self._db, verdict):
             yield Difference("catalog", root.path, path, contradiction)
         if row and row.is_pending:

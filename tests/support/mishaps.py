@@ -26,7 +26,7 @@ from pipeline.service import reconcile
 from tests.support.serving import FAKETIME, Serving, ServingProcess
 from tests.support.skills import write_skill
 
-QUOTAS = [{"versions_per_hour": 1}, {"packages_bytes": 1}, {"free_bytes": 2**62}]
+QUOTAS = [{"packages_bytes": 1}, {"free_bytes": 2**62}]
 SWARM = 200
 """Skills that change together: enough for helpers to be started."""
 
@@ -163,18 +163,14 @@ class Mishaps(RuleBasedStateMachine):
         self.it.stop()
         usual = self.it.settings
         self.it.settings = usual.model_copy(
-            update={
-                "retention": replace(
-                    Retention(versions_per_hour=100_000, history_rows=100_000), **quota
-                )
-            }
+            update={"retention": replace(Retention(history_rows=100_000), **quota)}
         )
         self.it.start()
         for said in (f"One {number}.", f"Two {number}."):
             write_skill(self.it.root / "quota", description=said)
             self.it.wait_for(
                 lambda said=said: self.it.rows(
-                    "SELECT 1 FROM skills WHERE path = 'quota' AND (description = ? OR coalesced)"
+                    "SELECT 1 FROM skills WHERE path = 'quota' AND description = ?"
                     " UNION SELECT 1 FROM troubles WHERE message LIKE 'Nothing is published%'",
                     said,
                 )
@@ -185,7 +181,7 @@ class Mishaps(RuleBasedStateMachine):
         self.it.settle()
         assert self.it.rows(
             "SELECT 1 FROM skills WHERE path = 'quota' AND description = ?"
-            " AND NOT coalesced AND package_path NOT NULL",
+            " AND package_path NOT NULL",
             said,
         )
 

@@ -54,7 +54,7 @@ class Serving:
                 "rescan_every": 3600.0,
                 "poll_every": 0.2,
                 "site": {"enabled": False},
-                "retention": Retention(versions_per_hour=100_000, history_rows=100_000),
+                "retention": Retention(history_rows=100_000),
                 **settings,
             }
         )

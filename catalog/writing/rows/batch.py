@@ -1,21 +1,17 @@
 """Rows of a batch of changes: accepted content, rejections and removals."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from catalog.database.queries import Row, Writer
 from catalog.model import finding as model_finding
-from catalog.model.change import Change, ChangeResult, Judged, Removal
+from catalog.model.change import Change, Judged, Removal
 from catalog.model.naming import bare_name, qualified_name, skill_id
-from catalog.model.setting import Retention
 from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading.skills import versions
-from catalog.text import humanize
 from catalog.writing.rows import reviews
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork
-
-HOUR = timedelta(hours=1)
 
 
 def write_batch(
@@ -25,7 +21,6 @@ def write_batch(
     trigger: Trigger,
     at: datetime,
     scan: int | None,
-    retention: Retention,
     named_after: str,
 ) -> UnitOfWork:
     """Write a batch in the caller's transaction, before shadowing is decided.
@@ -33,7 +28,7 @@ def write_batch(
     Return the work with its results. New versions get names after `named_after`. Raises
     sqlite3.Error.
     """
-    work = UnitOfWork(db, trigger, at, scan, retention, named_after)
+    work = UnitOfWork(db, trigger, at, scan, named_after)
     work.load(changes)
     for change in changes:
         if isinstance(change, Removal):
@@ -64,8 +59,6 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     stored = work.stored_version(old["id"], record) if old and old["digest"] else None
     is_described = stored and stored["described"] == content.version["described"]
     if old and is_described and work.is_unchanged(old, fields, record.findings, record.fingerprint):
-        return
-    if not stored and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else next(work.new_skills)
     work.described.append(skill)
@@ -117,8 +110,6 @@ def _accept_behind(
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
     fields["files_left_out"] = judged.columns.skill["files_left_out"]
     stored = work.stored_version(skill, record)
-    if not stored and _is_delayed(work, old, record):
-        return
     content = judged.columns
     if stored:
         work.update_version(stored, content, record.place.root, review)
@@ -148,37 +139,6 @@ def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
     if fields:
         work.described.append(old["id"])
     return fields
-
-
-def _is_delayed(work: UnitOfWork, old: Row, record: SkillRecord) -> bool:
-    """Return whether a skill must wait after too many recent versions; mark it if so."""
-    # A version from the future, made before the clock was set back, counts as equally old.
-    row = work.db.execute(
-        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
-        [old["id"], work.retention.versions_per_hour - 1],
-    ).fetchone()
-    age = abs(work.clock - datetime.fromisoformat(row[0])) if row else HOUR
-    if age >= HOUR:
-        return False
-    wait = (HOUR - age).total_seconds()
-    count = old["coalesced"] + (old["seen_digest"] != record.digest)
-    allowed = humanize.count(work.retention.versions_per_hour, "version")
-    reason = (
-        f"changes too often: {allowed} in an hour; "
-        f"{humanize.count(count, 'newer state was', 'newer states were')} not stored, and "
-        "the newest follows later"
-    )
-    work.db.execute(
-        "UPDATE skills SET pending_since = ifnull(pending_since, ?1), pending_reason = ?2,"
-        " held_cause = NULL, seen_digest = ?3, coalesced = ?4,"
-        " status_reason = iif(status = 'removed', ?2, status_reason),"
-        " status = iif(status = 'removed', 'pending', status) WHERE id = ?5",
-        [work.moment(old), reason, record.digest, count, old["id"]],
-    )
-    work.applied.append(
-        ChangeResult(record.place.root, record.place.path, old["name"], "delayed", reason, wait)
-    )
-    return True
 
 
 def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
@@ -253,6 +213,5 @@ SETTLED: Row = {
     "pending_reason": None,
     "held_cause": None,
     "newest_rejected_at": None,
-    "coalesced": 0,
 }
 """Columns of a folder whose content was judged."""

@@ -13,12 +13,10 @@ from catalog.model.change import Change, ChangeResult, Columns, Judged
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.naming import skeleton, version_name
-from catalog.model.setting import Retention
 from catalog.model.skill import SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading.skills import references as reading_references
 from catalog.reading.skills import versions
-from catalog.text import humanize
 from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events
@@ -35,13 +33,11 @@ class UnitOfWork:
         trigger: Trigger,
         at: datetime,
         scan: int | None,
-        retention: Retention,
         named_after: str,
     ) -> None:
         """Begin a batch in the caller's transaction; new versions get names after `named_after`."""
         self.db = db
-        self.clock, self.at = at, iso(at)
-        self.retention, self._named_after = retention, named_after
+        self.at, self._named_after = iso(at), named_after
         self._trigger, self._scan = trigger, scan
         self.old: dict[tuple[str, str], Row] = {}  # stored rows of skills, by root and path
         self.new_skills = _new_ids(db, "skills")
@@ -186,16 +182,13 @@ class UnitOfWork:
     def _detail(
         self, outcome: FolderOutcome, judged: Judged | None, version: int | None, old: Row | None
     ) -> str | None:
-        """Return the errors of a rejection, the former place, the missed change, and the users."""
+        """Return the errors of a rejection, the former place, and the users."""
         detail = None
         if outcome == "rejected" and judged:
             errors = (f.code for f in judged.verdict.findings if f.severity == "error")
             detail = ", ".join(dict.fromkeys(errors))
         elif outcome == "renamed" and judged and judged.moved_from:
             detail = f"from {judged.moved_from[1]}"
-        elif version and old and old["coalesced"] > 1:
-            missed = humanize.count(old["coalesced"] - 1, "state")
-            detail = f"{missed} before it followed too quickly to be stored"
         if old and _gives_up_its_place(outcome, judged, old):
             users = reading_references.used_by(self.db, old["id"])
             parts = (detail, f"used by {few(users)}" if users else None)
@@ -366,7 +359,6 @@ _NEW_ROW: Row = {
     **EMPTY,
     "is_alias": 0,
     "is_conflict": 0,
-    "coalesced": 0,
     "files_left_out": "[]",
     "status_reason": None,
 }

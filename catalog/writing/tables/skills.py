@@ -107,8 +107,8 @@ class Skills:
     def clear_pending(self, root: str, paths: Sequence[str]) -> None:
         """Mark folders as settled without a change."""
         self._db.execute(
-            "UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL,"
-            " coalesced = 0 WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
+            "UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL"
+            " WHERE root = ? AND path IN (SELECT value FROM json_each(?))",
             [root, to_json(paths)],
         )
 

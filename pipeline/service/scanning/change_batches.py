@@ -110,8 +110,6 @@ class ChangeBatches:
             place = WatchUnit(result.root, result.path)
             if result.outcome == "unsettled":
                 self._report.note_unsettled(place, result.detail)
-            elif result.outcome == "delayed":
-                self._report.delayed[place] = result.wait
             else:
                 self._report.outcomes[result.outcome] += 1
                 if result.outcome != "unchanged" and not self._plan.was_announced(result):

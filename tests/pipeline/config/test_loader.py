@@ -310,10 +310,6 @@ def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str
             "settle_quiet = 301",
             "settle_longest (300 s) is shorter than settle_quiet (301 s); ",
         ),
-        (
-            "[retention]\nhistory_rows = 119",
-            "[retention] versions_per_hour (120) is above history_rows (119) and would never ",
-        ),
         ("watched = ''", "watched is ''; it must be the path of a directory."),
         ("watched = 3", "watched is 3; it must be the path of a directory."),
         ("data = '~nobody-has-this-name'", "it must be the path of a directory."),

@@ -54,16 +54,6 @@ def test_versions_are_deleted_some_days_after_they_were_superseded(store: Store)
     assert count(store, "ingestions") == 1  # the newest, so that its id is not used again
 
 
-def test_versions_stay_for_the_hour_in_which_they_are_counted(store: Store) -> None:
-    """With any retention, so that the limit of versions an hour applies."""
-    at = NOON + 9 * DAY
-    for minute in range(1, 5):
-        store.apply([judged("a", f"Minute {minute}.")], trigger="event", at=at + minute * MINUTE)
-    assert store.thin(Retention(history_days=0), at + 10 * MINUTE) == 8
-    assert count(store, "versions") == 6
-    assert store.thin(Retention(history_days=0), at + 63 * MINUTE) == 3
-
-
 def test_versions_that_are_referred_to_stay(store: Store) -> None:
     """A version with a package, a pinned one, and the version of a run outcome."""
     ids = [version for (version,) in store.db.execute("SELECT id FROM versions ORDER BY id")]

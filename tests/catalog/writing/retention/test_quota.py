@@ -1,115 +1,20 @@
-"""Folders that keep changing, and disks that fill up."""
+"""Disks that fill up."""
 
 import os
 import shutil
 from collections import namedtuple
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from catalog.filesystem.ownership import MARKER
-from catalog.model.change import ChangeResult, Removal
 from catalog.model.errors import OutOfRoom
 from catalog.model.setting import Retention
-from catalog.writing.store import Store
-from pipeline.service import reconcile
-from pipeline.service.scanning.engines import serial
 from tests.support.packages import World, later
-from tests.support.records import NOON, judged, rooted
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
-
-MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    """Return a catalog in memory, in which a skill may have three versions in an hour."""
-    made = rooted(Store.in_memory())
-    made.packager.retention = Retention(versions_per_hour=3)
-    yield made
-    made.close()
-
-
-def store_content(store: Store, word: str, minutes: float) -> ChangeResult:
-    """Store content of the skill `a`, some minutes after noon."""
-    (applied,) = store.apply([judged("a", f"{word}.")], trigger="event", at=NOON + minutes * MINUTE)
-    return applied
-
-
-def row(store: Store, columns: str) -> tuple[Any, ...]:
-    """Return columns of the skill's row."""
-    values: tuple[Any, ...] = store.db.execute(f"SELECT {columns} FROM skills").fetchone()
-    return values
-
-
-def test_versions_above_the_rate_are_coalesced(store: Store) -> None:
-    """The newest is stored once the rate allows it; those between are counted."""
-    for minute, word in enumerate(("One", "Two", "Three")):
-        store_content(store, word, minute)
-    store_content(store, "Four", 3)
-    assert "an hour; 1 newer state was not stored" in row(store, "pending_reason")[0]
-    for minute, word in ((3, "Four"), (4, "Five"), (5, "Five"), (6, "Six")):
-        applied = store_content(store, word, minute)
-        assert (applied.outcome, applied.wait) == ("delayed", (60 - minute) * 60)
-    assert row(store, "description, coalesced") == ("Three.", 3)
-    assert "changes too often: 3 versions in an hour; 3 newer" in row(store, "pending_reason")[0]
-    assert store_content(store, "Six", 60).outcome == "updated"
-    assert row(store, "description, coalesced, pending_since") == ("Six.", 0, None)
-    assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (4,)
-    assert store.db.execute("SELECT detail FROM ingestions ORDER BY id DESC").fetchone() == (
-        "2 states before it followed too quickly to be stored",
-    )
-
-
-def test_a_skill_that_returns_to_its_version_waits_for_nothing(store: Store) -> None:
-    """The published content is again that of the folder."""
-    for minute, word in enumerate(("One", "Two", "Three")):
-        store_content(store, word, minute)
-    assert store_content(store, "Four", 3).outcome == "delayed"
-    store_content(store, "Three", 4)
-    assert row(store, "description, coalesced, pending_since") == ("Three.", 0, None)
-    assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (3,)
-
-
-def test_a_folder_that_is_made_again_too_often_is_pending(store: Store) -> None:
-    """It does not count as removed while it waits."""
-    for minute, word in enumerate(("One", "Two", "Three")):
-        store_content(store, word, minute)
-    store.apply([Removal("/root", "a")], trigger="event", at=NOON + 3 * MINUTE)
-    assert row(store, "status") == ("removed",)
-    assert store_content(store, "Four", 4).outcome == "delayed"
-    status, reason, pending = row(store, "status, status_reason, pending_reason")
-    assert (status, reason) == ("pending", pending)
-    assert store_content(store, "Four", 64).outcome == "added"
-    assert row(store, "status, status_reason, pending_reason") == ("active", None, None)
-
-
-def test_the_service_stores_the_newest_when_the_rate_allows(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No further event is needed; until then the folder is pending, which is no difference."""
-    monkeypatch.setattr("catalog.writing.rows.batch.HOUR", timedelta(seconds=4))
-    it = Serving(tmp_path, retention=Retention(versions_per_hour=2)).start()
-    try:
-        for word in ("One", "Two", "Three"):
-            skill(it.root / "a", description=f"{word}.")
-            rows = it.wait_for(
-                lambda word=word: it.rows(
-                    "SELECT description, coalesced FROM skills"
-                    " WHERE path = 'a' AND (description = ? OR coalesced = 1)",
-                    f"{word}.",
-                )
-            )
-        assert rows == [("Two.", 1)]
-        assert reconcile.compare(it.settings, engine=serial).differences == ()
-        it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE description = 'Three.'"))
-    finally:
-        it.stop()
 
 
 @pytest.fixture
