@@ -1,6 +1,7 @@
 """Attacks and honest skills that look like them, written by people who did not write the rules.
 
-The rules were learnt from them, each after its first score was taken. `benchmarks/safety.py` describes their form, and compares with other programs.
+The rules were learnt from them, each after its first score was taken.
+`benchmarks/safety.py` describes their form, and compares with other programs.
 """
 
 import json
