@@ -116,10 +116,6 @@ class Conversion:
 NO_OLDER_LAYOUTS = Conversion(frozenset(), lambda _: Plan())
 
 
-FEWEST_SIGNS = 3
-"""Fields of one system alone that show a package of it; one or two are a coincidence."""
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Dialect(Generic[F]):
     """Fields that one system defines, its profile, and the record that the catalog stores.
@@ -131,7 +127,8 @@ class Dialect(Generic[F]):
     profile: Profile  # its name is also the dialect's name
     model: type[F]  # of the fields whose values are read
     fields: frozenset[str]  # the names of all fields that it defines
-    signs: frozenset[str] = frozenset()  # fields that hardly another system defines
+    is_package: Callable[[Mapping[str, Json]], bool] = lambda _: False
+    """Whether a frontmatter declares a package of this system, without a profile that says so."""
     is_extensible: bool = False  # whether its packages may declare fields of their own
     allowed: frozenset[str] = frozenset()  # codes of the specification's errors that it permits
     values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = (
@@ -147,10 +144,6 @@ class Dialect(Generic[F]):
     skeleton: Mapping[str, str] = field(default_factory=dict)
     """Texts of a new package by path; name, words, title and intent in braces are filled in."""
     conversion: Conversion = NO_OLDER_LAYOUTS
-
-    def is_named_by(self, frontmatter: Mapping[str, Json]) -> bool:
-        """Return whether a package declares itself one of this system, by several of its signs."""
-        return len(self.signs.intersection(frontmatter)) >= FEWEST_SIGNS
 
 
 Dialects: TypeAlias = tuple[Dialect[Any], ...]

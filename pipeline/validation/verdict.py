@@ -115,7 +115,7 @@ def _named(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) ->
     return tuple(
         dialect
         for dialect in dialects
-        if dialect.profile in profiles or dialect.is_named_by(frontmatter)
+        if dialect.profile in profiles or dialect.is_package(frontmatter)
     )
 
 

@@ -13,9 +13,15 @@ from pyromark import events_with_range
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.visible import printable, quoted, with_plain_line_ends
-from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
+from pipeline.dialects.apexbridge.codes import (
+    ALLOWLIST_MISSING,
+    REQUIRED_FIELD_MISSING,
+    SCRIPT_MISSING,
+    SECTION_MISSING,
+)
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
+from pipeline.dialects.apexbridge.file_rules import CHINESE, missing_sections
 from pipeline.parsing import codes, document, markdown
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
@@ -33,6 +39,19 @@ export async function execute(): Promise<never> {
   throw new Error("This skill has no script yet.");
 }
 """
+_SECTIONS: Mapping[str, tuple[str, str]] = {
+    "description": ("{description}", "{description}"),
+    "parameters": ("See `input_schema` in the frontmatter.", "见文件开头的 `input_schema`。"),
+    "output": ("See `output_schema` in the frontmatter.", "见文件开头的 `output_schema`。"),
+    "steps": ("Run [{entry}]({entry}).", "运行 [{entry}]({entry})。"),
+    "examples": ("There is no example yet.", "尚无示例。"),
+    "safety": (
+        "Nobody has described yet how sensitive data is handled.",
+        "尚未说明敏感数据的处理规范。",
+    ),
+}
+"""Texts of missing sections, in English and Chinese."""
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _ANY_OBJECT: Json = {"type": "object", "additionalProperties": True}
 _RESTRICTED: Mapping[str, Json] = {
     "timeout_ms": 5000,
@@ -40,6 +59,10 @@ _RESTRICTED: Mapping[str, Json] = {
     "network": "none",
     "filesystem": "none",
 }
+_ADDRESSES = (
+    "If the skill needs the network, write network: allowlist, and the addresses under "
+    "network_allowlist."
+)
 _UNREADABLE = {codes.INVALID_UTF_8.code} | {
     kind.code
     for kind in codes.TYPES
@@ -87,6 +110,7 @@ class _Planner:
         self._move_script()
         self._move_code()
         self._fill()
+        self._add_sections()
         folders = tuple(
             name
             for name in FOLDERS
@@ -186,7 +210,7 @@ class _Planner:
             self.scripts.add(path)
             self.steps.append(f"write the placeholder {path}")
             message = f"The package had no script; a placeholder was written to {path}."
-            self.findings.append(SCRIPT_MISSING.at(message, path=path))
+            self._ask(SCRIPT_MISSING.at(message, path=path))
         self._replace_permissions()
         for name, value in self._placeholders():
             declared = self.fields.get(name)
@@ -194,11 +218,30 @@ class _Planner:
                 self._fill_in(name, value)
         resources = self.fields.get("resources")
         if isinstance(resources, Mapping) and _is_empty(resources.get("entry")):
-            entry: Json = f"./{self._entry() or min(self.scripts)}"
+            entry: Json = f"./{self._script()}"
             others = as_typed(self.read, dict(resources), "resources.")
             completed = {"entry": entry} | {k: v for k, v in others.items() if k != "entry"}
             self._add("resources", completed, dumped({"resources": completed}))
             self.steps.append(f"declare resources.entry: {entry}")
+
+    def _add_sections(self) -> None:
+        """Add each missing section, with what the frontmatter says about it."""
+        known = {"description": str(self.fields["description"]), "entry": self._script()}
+        headings = markdown.headings(self.body, markdown.blocks_of(self.body))
+        is_chinese = _CHINESE.search(" ".join(headings) or known["description"]) is not None
+        for section in missing_sections(self.head + self.body, self.body):
+            title = CHINESE[section] if is_chinese else section.capitalize()
+            text = _SECTIONS[section][is_chinese].format_map(known)
+            above = f"{self.body.rstrip()}\n" if self.body.strip() else ""
+            self.body = f"{above}\n## {title}\n\n{text}\n"
+            self.steps.append(f"add the section {title}")
+            message = f"The body had no section {section}; {title} was added with a first sentence."
+            fix = "Replace the sentence with what its readers need."
+            self._ask(SECTION_MISSING.at(message, path=self.old.document, fix=fix))
+
+    def _ask(self, finding: Finding) -> None:
+        """Add a finding about a placeholder, which is valid but may say too little."""
+        self.findings.append(finding._replace(severity="warning"))
 
     def _placeholders(self) -> Iterator[tuple[str, Json]]:
         words = _texts(self.fields.get("keywords")) or _texts(self.fields.get("tags"))
@@ -214,7 +257,7 @@ class _Planner:
         yield "input_schema", _ANY_OBJECT
         yield "output_schema", _ANY_OBJECT
         yield "security", _RESTRICTED
-        yield "resources", {"entry": f"./{self._entry() or min(self.scripts)}"}
+        yield "resources", {"entry": f"./{self._script()}"}
 
     def _fill_in(self, name: str, value: Json) -> None:
         shown = f"{name}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
@@ -223,7 +266,7 @@ class _Planner:
         kinds = {"name": NAME_MISSING, "description": DESCRIPTION_MISSING}
         kind, fix = kinds.get(name, REQUIRED_FIELD_MISSING), REQUIRED.get(name)
         message = f"{name} was missing; {printable(shown)} was filled in."
-        self.findings.append(kind.at(message, field=name, path=self.old.document, fix=fix))
+        self._ask(kind.at(message, field=name, path=self.old.document, fix=fix))
 
     def _replace_permissions(self) -> None:
         old = self.fields.get("permissions")
@@ -239,7 +282,9 @@ class _Planner:
                 self.steps.append(step)
                 return
         if security["network"] == "allowlist":
-            security["network_allowlist"] = []
+            security["network"] = "none"
+            message = "permissions allowed every address; network: none was written instead."
+            self._ask(ALLOWLIST_MISSING.at(message, field="security.network", fix=_ADDRESSES))
         self._remove("permissions")
         self.steps.append("replace permissions with security")
         self._fill_in("security", security)
@@ -268,6 +313,9 @@ class _Planner:
         return next(
             (path for path in sorted(self.scripts) if splitext(path)[0] == "scripts/execute"), None
         )
+
+    def _script(self) -> str:
+        return self._entry() or min(self.scripts)
 
     def _free_path(self, path: str) -> str:
         numbered = (f"{path}.{number}" for number in count(2))

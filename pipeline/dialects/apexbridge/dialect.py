@@ -7,8 +7,8 @@ from pipeline.dialects.apexbridge.codes import OWNER, TYPES
 from pipeline.dialects.apexbridge.conversion_plan import METADATA, plan
 from pipeline.dialects.apexbridge.fields import (
     FIELDS,
-    SIGNS,
     ApexBridgeFields,
+    is_package,
     package_of,
     searched_words,
     with_json_values,
@@ -23,7 +23,7 @@ APEXBRIDGE = Dialect(
     profile=Profile("apexbridge", TYPES, field_rules.RULES + file_rules.RULES),
     model=ApexBridgeFields,
     fields=FIELDS,
-    signs=SIGNS,
+    is_package=is_package,
     is_extensible=True,
     allowed=frozenset(kind.code for kind in NAME_FORM),
     values=with_json_values,

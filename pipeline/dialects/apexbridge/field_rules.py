@@ -12,13 +12,13 @@ from pipeline.dialects.apexbridge.fields import (
     FIELDS,
     OLD_FILESYSTEM,
     OLD_NETWORK,
+    PROTOCOLS,
+    TYPES,
     ApexBridgeFields,
 )
 from pipeline.dialects.apexbridge.json_schema import problem_of
 from pipeline.validation.skill import Rule, Skill
 
-TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal")
-PROTOCOLS = ("vcp", "abp")
 NETWORKS = ("none", "allowlist")
 FILESYSTEMS = ("none", "read-only")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields as dataclass_fields
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import Field, FiniteFloat, StringConstraints
@@ -11,6 +12,10 @@ from catalog.model.fields import Fields, Flag, Map, Path, Phrases, Share, Text, 
 from catalog.model.values import Json
 from pipeline.parsing.yaml_reader import typed
 
+TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal")
+"""Values of `type`."""
+PROTOCOLS = ("vcp", "abp")
+"""Values of `protocol`, the default first."""
 OLD_FILESYSTEM: Mapping[str, str] = {
     **dict.fromkeys(("none", "false", "no"), "none"),
     **dict.fromkeys(("read-only", "readonly", "read", "true"), "read-only"),
@@ -122,15 +127,25 @@ _UNREAD = """
 FIELDS = frozenset((*names(ApexBridgeFields), *_UNREAD))
 """All fields that ApexBridge defines."""
 
-SIGNS = frozenset(
+_SIGNS = frozenset(
     """
     abp capabilities input_schema output_schema permissions protocol resources security triggers
 """.split()
 )
-"""Fields of which a package of ApexBridge declares most, and another skill one at most."""
+_FEWEST_SIGNS = 3  # another skill has one at most
 
 _JSON_FIELDS = ("input_schema", "output_schema")
 _JSON_OF_TOOLS = ("parameters", "returns")
+
+
+def is_package(frontmatter: Mapping[str, Json]) -> bool:
+    """Return whether a SKILL.md declares a package of ApexBridge.
+
+    It has an execution type and a version, as the shortest documented package has, or several
+    fields that hardly another system defines.
+    """
+    is_short = frontmatter.get("type") in TYPES and "version" in frontmatter
+    return is_short or len(_SIGNS.intersection(frontmatter)) >= _FEWEST_SIGNS
 
 
 def with_json_values(frontmatter: Mapping[str, Json], quoted: frozenset[str]) -> dict[str, Json]:
@@ -175,7 +190,9 @@ def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
         abp_kind=abp.kind or None,
         tools=tuple(AbpTool(**_values(tool)) for tool in abp.tools if tool),
     )
-    return package if package != _NOTHING else None
+    if package == _NOTHING:
+        return None
+    return replace(package, protocol=package.protocol or PROTOCOLS[0])
 
 
 def searched_words(declared: ApexBridgeFields) -> tuple[str | None, ...]:

@@ -57,6 +57,17 @@ SECTIONS = {
     for name, (_, english, chinese) in _SECTIONS.items()
 }
 """Pattern of the headings of each section that ApexBridge requires."""
+CHINESE: Mapping[str, str] = {name: chinese for name, (chinese, *_) in _SECTIONS.items()}
+"""Chinese name of each section."""
+_SENSITIVE = re.compile(
+    r"\b(?:passwords?|passphrases?|credentials?|secrets?|(?:api|private) ?keys?|access tokens?|pii"
+    r"|personal(?:ly)? (?:data|information|identifiable)|user profiles?|sensitive|confidential"
+    r"|patients?|medical|health (?:data|records?)|passports?|social security|credit cards?"
+    r"|bank accounts?|salar(?:y|ies)|payroll|biometrics?)\b"
+    "|密码|密碼|口令|凭证|凭据|密钥|密鑰|令牌|个人(?:信息|数据|资料)|個人(?:資訊|資料)|用户资料|用戶資料"
+    "|隐私|隱私|敏感|机密|機密|保密|身份证|身分證|护照|護照|病历|病歷|患者|银行卡|信用卡|工资|薪资|薪資",
+    re.IGNORECASE,
+)
 
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")  # only types, which are not executed
 
@@ -109,11 +120,11 @@ def sections_exist(skill: Skill) -> Iterator[Finding]:
     """Find each required section without a heading in the body."""
     if skill.parsed.frontmatter is None:
         return
-    present = sections_of(skill.parsed.body)
-    for section in SECTIONS:
-        if section not in present:
-            message = f"The body has no section {section} ({_SECTIONS[section][0]})."
-            yield skill.body.finding(codes.SECTION_MISSING, message, offset=0)
+    for section in missing_sections(skill.parsed.text, skill.parsed.body):
+        message = f"The body has no section {section} ({CHINESE[section]})"
+        sensitive = _SENSITIVE.search(skill.parsed.text) if section == "safety" else None
+        message += f" and mentions {quoted(sensitive.group())}." if sensitive else "."
+        yield skill.body.finding(codes.SECTION_MISSING, message, offset=0)
 
 
 RULES: tuple[Rule, ...] = (
@@ -150,16 +161,20 @@ def _leaves(written: str, path: str) -> bool:
     )
 
 
-def sections_of(body: str) -> set[str]:
-    """Return the sections that a body has, by its headings.
+def missing_sections(text: str, body: str) -> list[str]:
+    """Return the required sections without a heading in the body of a SKILL.md's text.
 
-    A heading may name several: "Input and output". The title at the top names the skill, so it
-    counts only if it is exactly the name of a section.
+    A section on safety is required where the text names sensitive data. A heading may name several:
+    "Input and output". The title at the top names the skill, so it counts only if it is exactly the
+    name of a section.
     """
     has_title = body.startswith("# ")
-    return {
+    present = {
         section
         for index, heading in enumerate(markdown.headings(body, markdown.blocks_of(body)))
         for section, words in SECTIONS.items()
         if (words.fullmatch if has_title and index == 0 else words.search)(heading)
     }
+    if not _SENSITIVE.search(text):
+        present.add("safety")
+    return [section for section in SECTIONS if section not in present]

@@ -21,6 +21,18 @@ resources: {entry: ./scripts/execute.ts}
 ---
 
 Text.
+
+## Description, parameters and output
+
+Text.
+
+## Steps
+
+Text.
+
+## Examples
+
+None.
 """
 DIRECTORIES = frozenset({"scripts", "references", "assets"})
 
@@ -69,6 +81,34 @@ def test_missing_folders_are_made() -> None:
     """Only the folders of the package layout are created."""
     made = planned(FULL, "scripts/execute.ts", folders=frozenset({"scripts", "docs"}))
     assert (made.folders, made.writes) == (("references", "assets"), {})
+
+
+@pytest.mark.requirement("apexbridge/sections-added")
+@pytest.mark.parametrize(
+    ("heading", "description", "added"),
+    [
+        ("## 步骤", "Rolls.", {"描述": "Rolls.", "示例": "尚无示例。"}),
+        (
+            "",
+            "掷骰子，不问密码。",
+            {"描述": "掷骰子，不问密码。", "安全提示": "尚未说明敏感数据的处理规范。"},
+        ),
+        (
+            "## Steps",
+            "掷骰子。",
+            {"Description": "掷骰子。", "Examples": "There is no example yet."},
+        ),
+        ("", "Rolls.", {"Steps": "Run [scripts/execute.ts](scripts/execute.ts)."}),
+    ],
+)
+def test_missing_sections_are_added(heading: str, description: str, added: dict[str, str]) -> None:
+    """They are in the language of the headings, else of the description, each with a warning."""
+    text = FULL.split("Text.")[0].replace("Rolls dice.", description)
+    of = planned(f"{text}{heading}\n\nText.\n", "scripts/execute.ts")
+    for title, sentence in added.items():
+        assert f"\n\n## {title}\n\n{sentence}\n" in written(of)
+    assert {(f.code, f.severity) for f in of.findings} == {("section-missing", "warning")}
+    assert written(of).count("\n## ") == len(of.findings) + bool(heading)
 
 
 @pytest.mark.requirement("apexbridge/placeholders")
@@ -135,7 +175,7 @@ def test_metadata_alone_becomes_the_frontmatter() -> None:
         texts={"METADATA.yaml": "name: dice\ndescription: Rolls.\n"},
     )
     assert written(of).startswith("---\nname: dice\ndescription: Rolls.\n")
-    assert written(of).endswith("---\n\n# Dice\n\nText.\n")
+    assert "---\n\n# Dice\n\nText.\n\n## Description\n\nRolls.\n" in written(of)
 
 
 @pytest.mark.requirement("apexbridge/unreadable")
@@ -222,19 +262,21 @@ def test_an_entry_is_added_to_resources() -> None:
 
 @pytest.mark.requirement("apexbridge/permissions-converted")
 @pytest.mark.parametrize(
-    ("permissions", "network"),
-    [("{network: false, filesystem: none}", "none"), ("{network: true}", "allowlist")],
+    "permissions",
+    ["{network: false, filesystem: none}", "{network: true}"],
 )
-def test_permissions_become_security(permissions: str, network: str) -> None:
-    """The new form has equal values and restricts the rest."""
+def test_permissions_become_security(permissions: str) -> None:
+    """The new form restricts the rest; only the author knows the addresses of a network."""
     of = planned(
         FULL.replace("security: {network: none}", f"permissions: {permissions}"),
         "scripts/execute.ts",
     )
     security = declared(of)["security"]
     assert isinstance(security, dict)
-    assert (security["network"], security["filesystem"]) == (network, "none")
-    assert security.get("network_allowlist") == ([] if network == "allowlist" else None)
+    assert (security["network"], security["filesystem"]) == ("none", "none")
+    asked = [finding.fix for finding in of.findings if finding.code == "allowlist-missing"]
+    assert len(asked) == ("true" in permissions)
+    assert all("network_allowlist" in fix for fix in asked)
     assert "permissions" not in declared(of)
 
 

@@ -77,7 +77,7 @@ def test_the_documented_package_is_loadable_with_its_findings() -> None:
                 "permissions-outdated": 1,
                 "resource-outside-folder": 1,
                 "resource-missing": 1,
-                "section-missing": 6,
+                "section-missing": 5,
             },
         ),
         (
@@ -155,7 +155,7 @@ def test_declared_fields_are_columns(scanned: Database) -> None:
     )
     assert (weather["type"], weather["protocol"], weather["network"]) == (
         "service",
-        None,
+        "vcp",
         "allowlist",
     )
     assert (weather["timeout_ms"], weather["memory_mb"], weather["ttl"]) == (5000, 128, 300.0)

@@ -21,6 +21,7 @@ BODY = """# 天气
 ## 安全/合规提示
 """
 SECURITY = {"timeout_ms": "5000", "memory_mb": "128", "network": "none", "filesystem": "read-only"}
+ALWAYS = set(file_rules.SECTIONS) - {"safety"}
 TOOL = {"name": "get-weather", "parameters": {}, "returns": {"type": "object"}}
 GOOD: Mapping[str, Any] = {
     "version": "1.0.0",
@@ -752,14 +753,21 @@ def test_layout(files: list[str], resources: Any, expected: list[str]) -> None:
         ),
         pytest.param(
             "Some text.",
-            set(file_rules.SECTIONS),
+            ALWAYS,
             id="no heading at all",
             marks=pytest.mark.requirement("apexbridge/sections"),
         ),
-        pytest.param("", set(file_rules.SECTIONS), id="nothing"),
+        pytest.param(
+            "Some text with a password.",
+            {*ALWAYS, "safety"},
+            id="sensitive data",
+            marks=pytest.mark.requirement("apexbridge/sections-safety"),
+        ),
+        pytest.param("It reads 患者 data.", {*ALWAYS, "safety"}, id="sensitive data in Chinese"),
+        pytest.param("", ALWAYS, id="nothing"),
         pytest.param(
             "# Output safety description with examples",
-            set(file_rules.SECTIONS),
+            ALWAYS,
             id="a title that is full of words",
         ),
         pytest.param(
@@ -828,5 +836,5 @@ def test_every_rule_is_asked_and_every_finding_can_be_made() -> None:
     rules = (*field_rules.RULES, *file_rules.RULES)
     assert set(profiles()["apexbridge"].rules) == set(rules)
     for module in (field_rules, file_rules):
-        assert public_functions(module) - {file_rules.sections_of} == set(module.RULES)
+        assert public_functions(module) - {file_rules.missing_sections} == set(module.RULES)
     assert {kind.profile for kind in findings.TYPES} == {"apexbridge"}
