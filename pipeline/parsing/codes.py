@@ -165,24 +165,5 @@ UNQUOTED_VALUE = _SPEC.error(
     "Put the value in quotes.",
     _LENIENT,
 )
-UNQUOTED_TEXT = _SPEC.error(
-    "unquoted-text",
-    "A value over several lines is not valid YAML; it was read as one text.",
-    "Write >- after the field's colon, and the text on the lines below, each indented.",
-    _LENIENT,
-)
-BROKEN_QUOTES = _SPEC.error(
-    "broken-quotes",
-    "A quoted value contains unescaped quotes or backslashes; it was read literally.",
-    "Double each single quote in single quotes; in double quotes, put a backslash before each "
-    "double quote and backslash.",
-    f"{_YAML}, 7.3 Flow scalar styles",
-)
-TAB_INDENTATION = _SPEC.error(
-    "tab-indentation",
-    "Fields are indented with tabs, which YAML forbids; each was read as two spaces.",
-    "Indent with spaces.",
-    f"{_YAML}, 6.1 Indentation spaces",
-)
 
 TYPES = (*_SPEC, *_READING)

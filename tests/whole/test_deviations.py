@@ -85,9 +85,9 @@ DEVIATIONS: Mapping[str, Deviation] = {
     "tab-at-the-start-of-a-block": Deviation(
         b"---\nname: pdf\ndescription: >-\n  \tReads PDF.\n---\nRun it.\n",
         "accepts",
-        "unquoted-text",
+        "yaml-invalid",
     ),
-    "surrogate-escape": Deviation(with_field(r'license: "\ud800"'), "accepts", "broken-quotes"),
+    "surrogate-escape": Deviation(with_field(r'license: "\ud800"'), "accepts", "yaml-invalid"),
     "too-large": Deviation(
         with_field("metadata:\n" + "\n".join(f"  key-{n}: a value" for n in range(1_000))),
         "accepts",
@@ -105,7 +105,7 @@ DEVIATIONS: Mapping[str, Deviation] = {
         with_field("license: \x1b[1mMIT"), AttributeError, "forbidden-characters"
     ),
     "escape-beyond-unicode": Deviation(
-        with_field(r'license: "\U00110000"'), ValueError, "broken-quotes"
+        with_field(r'license: "\U00110000"'), ValueError, "yaml-invalid"
     ),
     "directory-named-skill-md": Deviation(_a_directory, IsADirectoryError, "skill-md-not-a-file"),
     "pipe-named-skill-md": Deviation(_a_pipe, "hangs", "skill-md-not-a-file"),

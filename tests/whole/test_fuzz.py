@@ -27,12 +27,9 @@ LONGEST = 1.0  # seconds that any file may take
 REPAIRS = {
     "unquoted-colon",
     "unquoted-value",
-    "tab-indentation",
     "closing-fence-missing",
     "fence-not-alone",
     "opening-fence-too-long",
-    "unquoted-text",
-    "broken-quotes",
 }
 
 words = st.sampled_from(

@@ -7,12 +7,9 @@ QUICK = settings(max_examples=150, derandomize=True, deadline=None, database=Non
 REPAIRS = {
     "unquoted-colon",
     "unquoted-value",
-    "tab-indentation",
     "closing-fence-missing",
     "fence-not-alone",
     "opening-fence-too-long",
-    "unquoted-text",
-    "broken-quotes",
 }
 
 pieces = st.sampled_from(
