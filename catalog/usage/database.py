@@ -6,7 +6,7 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -153,12 +153,14 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         if _is_empty(connection, path):
-            connection.execute("PRAGMA journal_mode = WAL")
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
                 # Another process may have made them.
                 for statement in _TABLES if _is_empty(connection, path) else ():
                     connection.execute(statement)
+        # SQLite waits for no other process here. Whoever opens the file next tries it again.
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         connection.close()

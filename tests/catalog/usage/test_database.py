@@ -1,5 +1,6 @@
 """The database of reads: concurrent writers, retention, bounds and foreign files."""
 
+import multiprocessing
 import sqlite3
 import subprocess
 import sys
@@ -60,6 +61,27 @@ def test_processes_that_start_at_once_lose_no_count(path: Path) -> None:
     ]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     assert rows(path, "SELECT * FROM reads") == [("pdf", "v1", "mcp", "2026-11-22", 240)]
+
+
+def test_a_file_that_several_make_at_once_is_never_locked(tmp_path: Path) -> None:
+    """SQLite refuses at once to start the log while another process makes the tables."""
+    processes, files = multiprocessing.get_context("fork"), range(30)
+    start = processes.Barrier(8)
+
+    def count() -> None:
+        for number in files:
+            start.wait(60)
+            database.add(tmp_path / f"{number}.db", {READ: 1}, DAY)
+
+    writers = [processes.Process(target=count) for _ in range(8)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert {writer.exitcode for writer in writers} == {0}
+    assert {rows(tmp_path / f"{number}.db", "SELECT reads FROM reads")[0] for number in files} == {
+        (8,)
+    }
 
 
 def test_skills_and_indexes_are_counted_apart(path: Path) -> None:
