@@ -1,6 +1,7 @@
 """Decisions of the supervisor over a real watch, with time as an argument."""
 
 from collections.abc import Iterator
+from functools import partial
 from math import inf
 from pathlib import Path
 
@@ -79,7 +80,8 @@ def test_exchanged_folders_do_not_cause_polling(
     for second in range(FAULTS + 1):
         wait_for(lambda: supervised.check_all_heard(0.0) is None and not supervised.needs_count)
         exchange_names(tmp_path / "one", tmp_path / "other")
-        change = wait_for(lambda now=float(second): supervised.check(now))
+        change = wait_for(partial(supervised.check, float(second)))
+        assert change
         assert (change.mode, change.reason) == ("native", "two folders swapped their names")
 
 
