@@ -34,6 +34,16 @@ def find_skill(
     raise NotInCatalog(f"{message} {suggestions.known(asked, names)}")
 
 
+def find_removed(db: Database, asked: str) -> Row:
+    """Return the row of a skill as `find_skill` does. Raises NotInCatalog with removed skills."""
+    try:
+        return find_skill(db, asked)
+    except NotInCatalog:
+        names = [name for (name,) in db.execute(_REMOVED)]
+        known = suggestions.known(asked, names) if names else "No skill is removed."
+        raise NotInCatalog(f"There is no removed skill {shown(asked)}. {known}") from None
+
+
 def skill_id_of_bare_name(db: Database, name: str) -> str | None:
     """Return the skill_id of the only or the preferred active skill with a bare name, else None.
 
@@ -102,6 +112,11 @@ def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
     )
 
 
+def places_of(db: Database, skill_id: str) -> list[str]:
+    """Return the paths of the folders with a skill_id that are not removed, the active first."""
+    return [path for (path,) in db.execute(_PLACES, [skill_id])]
+
+
 def find_or_named(db: Database, asked: str, absolute: str) -> Row:
     """Return the row of a skill by its name, as `find_skill` does, else by its folder.
 
@@ -118,6 +133,10 @@ def find_or_named(db: Database, asked: str, absolute: str) -> Row:
         raise
 
 
+_PLACES = """
+    SELECT root || '/' || path FROM skills WHERE skill_id = ? AND status != 'removed'
+    ORDER BY status != 'active', root, path
+"""
 _FOLDER = """
     SELECT *, root || '/' || path = :absolute AS is_exact FROM skills
     WHERE status != 'removed' AND (root || '/' || path = :absolute OR path = :relative)
@@ -127,6 +146,7 @@ _SKILL = f"""
     ORDER BY status = 'active' DESC, (name = :asked) != :by_id DESC, {IS_WITHHELD} DESC,
              status = 'removed', iif(status = 'removed', last_changed, '') DESC, id LIMIT 1
 """
+_REMOVED = "SELECT DISTINCT name FROM skills WHERE status = 'removed' ORDER BY name"
 _SIMILAR = """
     SELECT name FROM skills WHERE status = 'active' OR NOT :only_active
     ORDER BY lower(substr(name, 1, 1)) = lower(substr(:asked, 1, 1)) DESC,

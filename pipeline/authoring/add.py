@@ -8,7 +8,7 @@ from pathlib import Path
 
 from catalog.filesystem.operations import remove_made, replaced
 from catalog.model.errors import NotPossible
-from catalog.model.naming import is_slug
+from catalog.model.naming import NAME_CHARACTERS, is_slug
 from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import Inventory, RootSpec
 from catalog.model.values import Json
@@ -50,10 +50,10 @@ def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
 
     Raises NotPossible if the specification or Windows does not allow the name, or it exists.
     """
-    if not name.isascii() or not is_slug(name) or not name or len(name) > 64:
+    if not is_slug(name) or not name or len(name) > NAME_CHARACTERS:
         raise NotPossible(
-            f"{shown(name)} cannot be the name of a skill: it needs 1 to 64 of a-z, 0-9 and "
-            "single hyphens between them, such as csv-profile."
+            f"{shown(name)} cannot be the name of a skill: it needs 1 to {NAME_CHARACTERS} "
+            "lowercase letters, digits and single hyphens between them, such as csv-profile."
         )
     if NOT_ON_WINDOWS.search(name):
         raise NotPossible(f"Windows cannot have a folder with the name {name}; choose another.")
@@ -133,8 +133,8 @@ def add(
 ) -> Iterator[Addition]:
     """Copy each source into a root, and yield the results; with `dry_run`, copy nothing.
 
-    A SKILL.md stands for its folder. A source with a skill that the root would reject is not
-    copied; its findings give the reason.
+    A SKILL.md stands for its folder. A source with a skill that the root would reject, or with the
+    description of a template, is not copied; its findings give the reason.
     Each source is copied whole or not at all: first under a name that scans ignore, then renamed.
     Raises NotPossible, before anything is copied, if a source or its place is unsuitable.
     """
@@ -155,7 +155,7 @@ def _added(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Addit
             [source], acceptance=root.acceptance, profiles=root.profiles, secrets=root.secrets
         )
     )
-    is_accepted = all(judgement.loadable for judgement in judgements)
+    is_accepted = all(judgement.loadable and not judgement.is_template for judgement in judgements)
     files = _files(source) if source.is_dir() else ()
     if is_accepted and not dry_run:
         if source.is_dir():

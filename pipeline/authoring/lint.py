@@ -33,7 +33,7 @@ from pipeline.roots.file_kinds import SKILL_MD
 from pipeline.roots.local.folder import Folder, LooseFinding, Result
 from pipeline.roots.snapshot import Snapshot, without_secrets
 from pipeline.roots.source import Source, is_skill_folder, open_source
-from pipeline.validation.codes import FOLDER_UNREADABLE
+from pipeline.validation.codes import FOLDER_UNREADABLE, PLACEHOLDER_TEXT
 from pipeline.validation.verdict import assess
 
 _TRIES = 3  # readings of a folder that keeps changing
@@ -55,6 +55,7 @@ class Judgement:
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
     description: str = ""  # of a skill that would be accepted
     files: tuple[FileEntry, ...] = ()
+    acceptance: Acceptance = "lenient"  # by which it is loadable or not
     fixable: tuple[Finding, ...] = ()  # findings that `validate --fix` would mend
 
     @property
@@ -63,6 +64,14 @@ class Judgement:
         if model_paths.archive_of(self.path):
             return None
         return Path(model_paths.os_path(self.path), self.document or SKILL_MD)
+
+    @property
+    def is_template(self) -> bool:
+        """Whether its description is the text of a template, which nobody replaced."""
+        return any(
+            finding.code == PLACEHOLDER_TEXT.code and finding.field == "description"
+            for finding in self.findings
+        )
 
     def place(self, finding: Finding) -> str:
         """Return the path of the file that a finding is about, or of the folder."""
@@ -218,6 +227,7 @@ class _Judge:
             tuple(notes),
             assessed.description,
             snapshot.files,
+            self.acceptance,
         )
 
     def _rejected(

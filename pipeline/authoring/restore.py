@@ -31,7 +31,7 @@ def restore(
     Return the version and the path. progress is called with the number of files written. Raises
     NotPossible, NotInCatalog and PackageDamaged; no part of the folder stays then.
     """
-    skill = lookup.find_skill(db, asked)
+    skill = lookup.find_removed(db, asked)
     here = os.path.join(skill["root"], os_path(archive_of(skill["path"]) or skill["path"]))
     is_gone = os.path.isdir(skill["root"]) and not os.path.lexists(here)  # a scan will find it
     if skill["status"] != "removed" and not is_gone:

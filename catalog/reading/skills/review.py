@@ -59,6 +59,13 @@ def waiting(db: Database, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
     return [_compared(db, row) for row in db.rows(_WAITING, values)]
 
 
+def unpublished(db: Database, query: str) -> list[str]:
+    """Return the names with a word of a query, of skills that agents get only after a review."""
+    words = set(_WORD.findall(query.lower()))
+    names = [name for (name,) in db.execute(_UNPUBLISHED)]
+    return [name for name in names if words & {*_WORD.findall(name.lower())}]
+
+
 def dangerous(db: Database, limit: int = -1) -> list[Row]:
     """Return the skills with dangers that wait for review, then those that agents get unapproved.
 
@@ -116,6 +123,10 @@ def _tools(described: str | None) -> list[str]:
     return _TOOL.findall(json.loads(described or "{}").get("allowed_tools") or "")
 
 
+_WORD = re.compile(r"[^\W_]+")
+_UNPUBLISHED = f"""
+    SELECT DISTINCT s.name FROM {AWAITING_REVIEW} AND s.status = 'pending' ORDER BY s.name
+"""
 _TOOL = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
 _WAITING = f"""
     SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, w.id AS version_id, w.version,

@@ -72,7 +72,7 @@ def folder_states(db: Database, name: str) -> list[Row]:
 _STATES = f"""
     SELECT s.id, s.name, s.skill_id, s.status, s.status_reason, s.is_conflict, s.level, s.root,
            s.path, s.spec_valid, s.model_invocable, s.pending_since, s.pending_reason,
-           s.newest_rejected_at, s.last_changed, v.version,
+           s.newest_rejected_at, s.last_changed, v.version, {IS_NEWEST} AS is_newest,
            (SELECT version FROM versions WHERE id = s.pinned_version_id) AS pinned_version,
            (SELECT review FROM versions WHERE id = {NEWEST}) AS review
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
@@ -110,10 +110,11 @@ FIELDS = (
 def all_of(db: Database, name: str, site: str, *, needs_token: bool = False) -> dict[str, Any]:
     """Return a skill by its name or skill_id: `FIELDS`, `location`, `tags` and `details`.
 
-    Also the `files` and `versions`, newest first, the names of the skills that it `uses`, `needs`
-    in all, and is `used_by`, its `install` lines and `install_notes`. An active skill comes before
-    any other of that name. site is the URL of the site, which ends with a slash. Raises
-    NotInCatalog, which suggests the closest names.
+    `is_newest` is false if the folder has other content than the version, to which the findings
+    then refer. Also the `files` and `versions`, newest first, the names of the skills that it
+    `uses`, `needs` in all, and is `used_by`, its `install` lines and `install_notes`. An active
+    skill comes before any other of that name. site is the URL of the site, which ends with a
+    slash. Raises NotInCatalog, which suggests the closest names.
     """
     (row,) = db.query(_SKILL, [lookup.find_skill(db, name)["id"]])
     more = details(db, row)
@@ -122,6 +123,7 @@ def all_of(db: Database, name: str, site: str, *, needs_token: bool = False) -> 
     version = row["current_version_id"]
     return {
         **{field: row[field] for field in FIELDS},
+        "is_newest": bool(row["is_newest"]),
         "location": Locations(bases_of(db)).of_skill_md(row),
         "tags": json.loads(row["tags"]),
         **references.of_skill(db, row["id"]).names,

@@ -39,7 +39,7 @@ def history(db: Database, asked: str, packages: Path | None = None) -> dict[str,
 def _versions(db: Database, skill: Row, packages: Path | None) -> Iterator[dict[str, Any]]:
     """Yield the versions of a skill, oldest first, each with its changes from the one before."""
     before: Mapping[str, Row] = {}
-    rows = db.rows(f"{_OF_SKILL} ORDER BY id", [skill["id"]])
+    rows = db.rows(_REVIEWED, [skill["id"]])
     for row, last in zip(rows, [None, *rows], strict=False):
         present = files(db, row["id"])
         yield {
@@ -49,6 +49,7 @@ def _versions(db: Database, skill: Row, packages: Path | None) -> Iterator[dict[
             "current": row["id"] == skill["current_version_id"],
             "has_files": row["package_path"] is not None,
             "review": row["review"],
+            "why": row["why"] if row["review"] else None,
             **differing(before, present),
             "git_commit": row["git_commit"],
         } | ({"diff": _diff(db, skill, last, row, packages) if last else ""} if packages else {})
@@ -94,6 +95,10 @@ def find_version(db: Database, skill: Row, version: str) -> Row:
 
 
 _OF_SKILL = "SELECT * FROM version_contents WHERE skill = ?"
+_REVIEWED = """
+    SELECT v.*, (SELECT why FROM reviews WHERE digest = v.digest ORDER BY id DESC LIMIT 1) AS why
+    FROM version_contents AS v WHERE skill = ? ORDER BY id
+"""
 
 
 def of_skill(db: Database, skill: int) -> list[Row]:

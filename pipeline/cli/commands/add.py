@@ -52,8 +52,9 @@ from pipeline.roots.file_kinds import SKILL_MD
 def new(name: str, parent: Path, profile: str | None) -> None:
     """Write a skill called NAME to fill in: a folder with a SKILL.md.
 
-    Once its [TODO: …] texts are replaced, it passes every profile that `validate` checks by
-    default. With --profile it is a package for the system of that profile, too.
+    NAME has lowercase letters of any script, digits and hyphens. Once its [TODO: …] texts are
+    replaced, the skill passes every profile that `validate` checks by default. With --profile it
+    is a package for the system of that profile, too.
 
     \b
     Examples:
@@ -88,11 +89,11 @@ def add(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Copy skill folders or archives into a root; exit 1 if one would be rejected.
+    """Copy skill folders or archives into a root; exit 1 if one is not fit for it.
 
     A SKILL.md stands for its folder. Each source is validated with the settings of the root, then
-    copied as a whole. A running service finds it at once; without a service, the next `scan`
-    does.
+    copied as a whole, unless the root would reject it or its description is still the template's.
+    A running service finds it at once; without a service, the next `scan` does.
 
     \b
     Examples:
@@ -153,6 +154,12 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
     row = lookup.find_or_named(db, text, absolute_path(settings, skill))
     if row["status"] == "removed":
         raise NotPossible(f"The folder of {shown(skill)} is gone already.")
+    by_name = text in (row["name"], row["bare_name"], row["skill_id"])
+    if by_name and len(places := lookup.places_of(db, row["skill_id"])) > 1:
+        raise NotPossible(
+            f"{len(places)} folders have the name {shown(skill)}: {few(places)}. Name the one to "
+            "remove by its path."
+        )
     moved = trash.move(db, row, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
     is_kept = row["package_path"] is not None

@@ -15,7 +15,7 @@ from catalog.reading.search import filters, skill_lists, word_search
 from catalog.reading.search.filters import Filters
 from catalog.reading.search.hits import Hit
 from catalog.reading.search.word_search import Results
-from catalog.reading.skills import skill_facts
+from catalog.reading.skills import review, skill_facts
 from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.suggestions import few
@@ -71,6 +71,9 @@ def search_(
     results = word_search.search(db, " ".join(words), limit, offset=offset, filters=wanted)
     if results.note:
         click.echo(visible(results.note), err=True)
+    if not for_model and (names := review.unpublished(db, " ".join(words))):
+        verb = "waits" if len(names) == 1 else "wait"
+        click.echo(f"{few(names)} {verb} for review; see `skilldrop review`.", err=True)
     return Answer([asdict(hit) for hit in results.hits], _hits(results))
 
 

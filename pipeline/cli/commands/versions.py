@@ -54,15 +54,20 @@ def _listed(history: Mapping[str, Any]) -> Iterator[str]:
             *(["published"] if is_published else []),
             *(["pinned"] if version["version"] == history["pinned_to"] else []),
             *([f"commit {version['git_commit'][:12]}"] if version["git_commit"] else []),
-            *([_REVIEWS[version["review"]]] if version["review"] else []),
+            *([_review(version)] if version["review"] else []),
             *([] if version["has_files"] else ["files not kept"]),
         ]
-        yield version["version"] + (f"  ({', '.join(notes)})" if notes else "")
+        yield visible(version["version"] + (f"  ({', '.join(notes)})" if notes else ""))
         for word in ("added", "removed", "changed"):
             yield from (visible(f"    {word} {path}") for path in version[word])
         for line in version.get("diff", "").splitlines():
             colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
             yield click.style(visible(f"    {line}"), fg=colour)
+
+
+def _review(version: Mapping[str, Any]) -> str:
+    """Return the review of a version, with the reason that the reviewer gave."""
+    return _REVIEWS[version["review"]] + (f": {version['why']}" if version["why"] else "")
 
 
 _REVIEWS = {"waits": "waits for review", "approved": "approved", "rejected": "rejected in review"}

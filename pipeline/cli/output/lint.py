@@ -168,7 +168,9 @@ def _consequences(judgement: Judgement, found: Collection[Severity]) -> Iterator
         yield click.style(f"{path}: rejected.", bold=True)
     elif "error" in found:
         broken = "has errors" if judgement.spec_valid else "breaks the specification"
-        yield f"{path}: {broken}; a root with this acceptance still publishes it."
+        word = judgement.acceptance
+        acceptance = f'acceptance = "{word}"{" (the default)" if word == "lenient" else ""}'
+        yield f"{path}: {broken}; a root with {acceptance} still publishes it."
 
 
 def _source(finding: Finding, line: str) -> Iterator[str]:

@@ -53,6 +53,8 @@ def details(skill: Mapping[str, Any]) -> Iterator[str]:
         yield visible(f"{AGENTS[agent['agent']].title} ({agent['path']}): {what}")
     for file in skill["left_out_files"]:
         yield visible(f"not published: {file['path']} ({file['reason']}: {file['detail']})")
+    if skill["findings"] and not skill["is_newest"]:
+        yield f"findings of the folder's present content, not of version {skill['version']}:"
     for finding in skill["findings"]:
         yield finding_line(finding)
 

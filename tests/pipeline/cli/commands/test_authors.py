@@ -26,7 +26,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
 
 
-@pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64])
+@pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64, "周报", "weekly-报告", "naïve"])
 def test_a_new_skill_passes_once_its_placeholders_are_replaced(name: str, tmp_path: Path) -> None:
     """Until then, one error says where the next one is."""
     done = run("new", name, "--in", tmp_path / "drafts")
@@ -54,7 +54,9 @@ def test_a_new_package_for_apexbridge_passes_every_profile(name: str, tmp_path: 
     assert json.loads(ran.stdout) == {"result": "a"}
 
 
-@pytest.mark.parametrize("name", ["", "Bad", "a--b", "a-", "x" * 65, "数据", "../a", "a/b"])
+@pytest.mark.parametrize(
+    "name", ["", "Bad", "a--b", "a-", "x" * 65, "Ärger", "数据。", "../a", "a/b"]
+)
 def test_a_name_that_the_specification_refuses_makes_nothing(name: str, tmp_path: Path) -> None:
     """One sentence says what a name needs."""
     done = run("new", name, "--in", tmp_path / "drafts")
@@ -105,6 +107,45 @@ def test_a_shadowed_skill_is_removed_by_its_folder(rival: str) -> None:
     assert os.listdir("watched") == ["one"]
     assert "no skill in the folder" in run("remove", "watched/three").stderr
     assert "no skill 'three'" in run("remove", "three").stderr
+
+
+def test_a_name_of_two_folders_removes_neither() -> None:
+    """Both are named, as one of them may be meant."""
+    for folder in ("one", "two"):
+        write_skill(Path("watched", folder), name="pdf", body=folder)
+        run("scan")
+    done = run("remove", "pdf")
+    here = Path("watched").absolute()
+    said = f"2 folders have the name 'pdf': {here}/one, {here}/two. Name the one to remove"
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert sorted(os.listdir("watched")) == ["one", "two"]
+
+
+def test_a_wrong_name_to_restore_names_the_removed_skills() -> None:
+    """Those that are there need no restoring."""
+    for name in ("pdf", "word-count"):
+        write_skill(Path("watched", name), body=name)
+    run("scan")
+    assert "no removed skill 'nope'. No skill is removed." in run("restore", "nope").stderr
+    run("remove", "pdf")
+    run("scan")
+    assert "no removed skill 'nope'. There are: pdf." in run("restore", "nope").stderr
+
+
+def test_a_template_is_not_added() -> None:
+    """Its description would tell agents nothing; once that is written, it is added."""
+    Path("watched").mkdir()
+    run("new", "pdf", "--in", "drafts")
+    done = run("add", "drafts/pdf")
+    assert done.returncode == 1
+    assert "placeholder-text description is the text of a template" in done.stdout
+    assert os.listdir("watched") == []
+    file = Path("drafts/pdf/SKILL.md")
+    file.write_text(
+        re.sub(r"(?m)^description: .*", f"description: {DESCRIPTION}", file.read_text())
+    )
+    assert run("add", "drafts/pdf").returncode == 0
 
 
 def test_a_link_moves_instead_of_its_target(tmp_path: Path) -> None:

@@ -126,8 +126,11 @@ def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWri
     lines = run("skills", "--select", "spec").stdout.splitlines()
     assert "skills/one: rejected." in lines
     assert (
-        "skills/two: breaks the specification; a root with this acceptance still publishes it."
-        in lines
+        'skills/two: breaks the specification; a root with acceptance = "lenient" (the default) '
+        "still publishes it."
+    ) in lines
+    assert 'with acceptance = "permissive" still publishes it.' in (
+        run("skills", "--select", "spec", "--acceptance", "permissive").stdout
     )
     assert lines[-1] == "2 skills, 1 rejected; 2 errors, 0 warnings, 0 info."
 
