@@ -14,8 +14,6 @@ from catalog.database.expressions import (
 )
 from catalog.database.queries import Database
 from catalog.text.humanize import ago, ahead, count, seconds_since
-from catalog.text.suggestions import few
-from catalog.text.visible import printable
 
 SILENT = 30.0
 """Seconds without a heartbeat after which a service counts as dead."""
@@ -59,7 +57,7 @@ def load(db: Database) -> dict[str, Any]:
         "withheld": db.rows(_WITHHELD),
         **counts(db),
         "unlinked_outcomes": next(db.query(_UNLINKED)),
-        "rejected_outcomes": [path for (path,) in db.execute(_REJECTED)],
+        "rejected_outcomes": db.execute(_REJECTED).fetchone()[0],
         "troubles": db.rows("SELECT * FROM troubles ORDER BY since, part"),
     }
 
@@ -79,16 +77,11 @@ _COUNTS = f"""
 _UNLINKED = """
     SELECT (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND skill IS NULL) AS of_no_skill,
         (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND version IS NULL
-            AND version_declared IS NOT NULL AND skill IS NOT NULL) AS of_no_version,
-        (SELECT path FROM outcomes WHERE is_newest = 1 AND skill IS NULL
-            ORDER BY id DESC LIMIT 1) AS newest_of_no_skill,
-        (SELECT path FROM outcomes WHERE is_newest = 1 AND version IS NULL
-            AND version_declared IS NOT NULL AND skill IS NOT NULL
-            ORDER BY id DESC LIMIT 1) AS newest_of_no_version
+            AND version_declared IS NOT NULL AND skill IS NOT NULL) AS of_no_version
 """
 _REJECTED = """
-    SELECT path FROM outcome_rejections
-    WHERE rejected_at > strftime('%Y-%m-%dT%H:%M:%S', 'now', '-1 day') ORDER BY rejected_at DESC
+    SELECT count(*) FROM outcome_rejections
+    WHERE rejected_at > strftime('%Y-%m-%dT%H:%M:%S', 'now', '-1 day')
 """
 _HELD = """
     SELECT root, pending_reason AS reason, count(*) AS skills
@@ -138,7 +131,10 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
     troubles += map(_of_held, state["held"])
     troubles += map(_of_withheld, state["withheld"])
     if rejected := state["rejected_outcomes"]:
-        message = f"{len(rejected)} rejected in the last day: {few(rejected, 3)}."
+        # Every visitor reads this: it quotes no name that a program gave its file.
+        message = (
+            f"{rejected:,} rejected in the last day; the table outcome_rejections has the reasons."
+        )
         troubles.append(_trouble("outcomes_rejected", message))
     details = [*of_reviews(state)]
     details += [_detail(trouble, now) for trouble in troubles]
@@ -243,14 +239,14 @@ def _open_questions(state: Mapping[str, Any]) -> Iterator[str]:
     if outcomes := unlinked["of_no_skill"]:
         yield (
             f"{count(outcomes, 'outcome names', 'outcomes name')} no skill of the catalog; "
-            f"the newest is in {printable(unlinked['newest_of_no_skill'])}. Write it to "
-            "a folder named after its skill_id, or name that in the file as skillId."
+            "the table outcomes has them. Write each to a folder named after its skill_id, or "
+            "name that in the file as skillId."
         )
     if outcomes := unlinked["of_no_version"]:
         yield (
             f"{count(outcomes, 'outcome names', 'outcomes name')} a version that its skill does "
-            "not have in the catalog; the newest is in "
-            f"{printable(unlinked['newest_of_no_version'])}. `skilldrop versions SKILL` lists them."
+            "not have in the catalog; the table outcomes has them. `skilldrop versions SKILL` "
+            "lists the versions."
         )
 
 

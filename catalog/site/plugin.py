@@ -94,6 +94,7 @@ ROUTES = (
     Route(r"/-/openapi\.json", service.openapi),
     Route(r"/-/healthz", service.healthz, is_open=True),
     Route(r"/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)", service.asset, is_open=True),
+    Route(r"/robots\.txt", service.robots, is_open=True),
     Route(r"/favicon\.ico", service.favicon, is_open=True),
     # Last: it matches all other paths below a skill.
     Route(rf"{_SKILL}/(?P<path>.+)", files.of_neighbour),
@@ -231,10 +232,12 @@ def extra_template_vars(request: Any, datasette: Any) -> Any:
         location = http_location.find(datasette)
         if not location or not request:
             return {}
+        path = http_request.RequestContext(datasette, request, location).path
         name = location.database.name
         if not await http_location.may_see(datasette, request.actor, name):
-            return {"header_health": None}
-        return {"header_health": await http_request.header_health(datasette, location)}
+            return {"path": path, "header_health": None}
+        health = await http_request.header_health(datasette, location)
+        return {"path": path, "header_health": health}
 
     return variables
 

@@ -42,8 +42,16 @@ _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]"
 )
 _UNSEEN = f"{TAGS}{BIDI}{MARKS}{JOINERS}{NEVER_SEEN}{_CONTROLS}\u2800\U000e0100-\U000e01ef"
-_MAYBE = re.compile(f"[{_UNSEEN}]")
-_RUN = re.compile(f"((?:{FLAG_PART}|{CHARACTER_PART})+)|((?:(?!{CHARACTER_PART})[{_UNSEEN}])++)")
+# Accents of Latin, Greek and Cyrillic, and signs of Thai: no word has four on a letter.
+_ACCENT = (
+    "[\u0300-\u036f\u0483-\u0489\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+)
+_MAYBE = re.compile(f"[{_UNSEEN}]|{_ACCENT}{{4}}")
+_RUN = re.compile(
+    f"((?:{FLAG_PART}|{CHARACTER_PART})+)"
+    f"|((?:(?!{CHARACTER_PART})[{_UNSEEN}])++|(?<={_ACCENT}{{3}}){_ACCENT}++)"
+)
 
 
 def beyond_ascii(text: str) -> str:
@@ -73,7 +81,10 @@ def all_visible(text: str) -> bool:
 
 
 def substituted(text: str, form: Callable[[str], str]) -> str:
-    """Return a text with each run of invisible characters replaced by its form."""
+    """Return a text with each run of invisible characters replaced by its form.
+
+    Accents after the third on a letter count as such: a stack of them covers the lines above.
+    """
     if text.isascii() and text.isprintable():
         return text
     others = text.encode("utf-8", "surrogatepass").translate(None, _SEEN_ASCII)

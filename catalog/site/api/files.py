@@ -125,8 +125,8 @@ async def archive(context: RequestContext) -> Response:
         return responses.of_bytes(context.request, b"", ARCHIVE, **options)
     with ExitStack() as stack:
         if bundle.size(package) > responses.WHOLE:  # only a few large ones exist at once
-            turn = await limits.take(context.datasette, limits.ARCHIVES)
-            stack.callback(turn.release)
+            client = (context.request.scope.get("client") or ("",))[0]
+            stack.enter_context(await limits.take(context.datasette, limits.ARCHIVES, client))
         file = stack.enter_context(SpooledTemporaryFile(responses.WHOLE))
         await asyncio.to_thread(bundle.write, package, file)
         size = file.tell()

@@ -118,6 +118,13 @@ async def asset(context: RequestContext) -> Response:
     return _asset(context, context.path_part("name"))
 
 
+async def robots(context: RequestContext) -> Response:
+    """Tell crawlers to read the skills, and not each choice of filters, table and comparison."""
+    kept = ("catalog", "search.json", "questions", "skills?", "skills/*/versions", "activity?")
+    lines = ["User-agent: *", *(f"Disallow: {context.path('/')}{path}" for path in kept)]
+    return responses.of_text(context.request, "\n".join(lines) + "\n", responses.TEXT)
+
+
 async def favicon(context: RequestContext) -> Response:
     """Return the icon for clients that ask for it at its usual address."""
     return _asset(context, "drop.png")

@@ -137,7 +137,7 @@ async def preview(context: RequestContext) -> Response:
         context.request,
         definition
         | _described(skill_page.shortened([skill], folders)[0])
-        | {"files": _files(context, sheet, version), "left_out_files": sheet.left_out}
+        | {"files": _files(context, sheet), "left_out_files": sheet.left_out}
         | {"findings": _findings(sheet, folders) if skill["is_newest"] or not version else []}
         | sheet.references.as_json()
         | {
@@ -166,13 +166,16 @@ def _described(skill: Row) -> dict[str, Any]:
     }
 
 
-def _files(context: RequestContext, sheet: skill_page.Sheet, version: str) -> list[Row]:
-    """Return the files of a skill with their URLs, at a version if one was asked for."""
+def _files(context: RequestContext, sheet: skill_page.Sheet) -> list[Row]:
+    """Return the files of a skill with URLs of its version, whose bytes have the hash beside."""
     skill = sheet.skill
-    folder = context.skill_path(skill["skill_id"], "/files/")
-    query = f"?version={skill['version']}" if version else ""
+    folder = f"/versions/{skill['version']}/files/"
     return [
-        file | {"is_text": bool(file["is_text"]), "url": f"{folder}{file['path']}{query}"}
+        file
+        | {
+            "is_text": bool(file["is_text"]),
+            "url": context.skill_path(skill["skill_id"], folder + file["path"]),
+        }
         for file in sheet.files
     ]
 

@@ -60,6 +60,7 @@ def wrap(app: App, datasette: Any) -> App:
             response = responses.refusal(datasette, path, message, status, headers)
             await response.asgi_send(send)
 
+        scope = _in_origin_form(scope)
         if not names.include(scope):
             await refuse(_WRONG_NAME, 421)
             return
@@ -141,6 +142,26 @@ def _allowed(datasette: Any, scope: Any, tokens: tuple[Token, ...]) -> Any:
     if sent and token_file.name_of(sent, tokens):
         return scope
     return scope | {_ANONYMOUS: True} if path == OPEN else None
+
+
+def _in_origin_form(scope: Any) -> Any:
+    """Return the scope of a request without a host in its target, which then is the Host.
+
+    Any client may send the whole URL: RFC 9112, section 3.2.2.
+    """
+    match = _ABSOLUTE.fullmatch(scope.get("raw_path") or b"")
+    if not match:
+        return scope
+    headers = [header for header in scope["headers"] if header[0] != b"host"]
+    target = match[2] or b"/"
+    return scope | {
+        "raw_path": target,
+        "path": unquote(target.decode("latin-1")),
+        "headers": [*headers, (b"host", match[1])],
+    }
+
+
+_ABSOLUTE = re.compile(rb"(?i:https?)://([^/?#@]*)(/.*)?")
 
 
 def _in_path(path: str) -> tuple[str, str]:

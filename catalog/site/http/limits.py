@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from datasette.utils import tilde_decode, tilde_encode
 
@@ -151,7 +151,7 @@ def wrap(
         with _counted(running, client), ExitStack() as turn:
             try:
                 if cost:
-                    turn.callback((await take(datasette, cost)).release)
+                    turn.enter_context(await take(datasette, cost, client))
             except Busy:
                 await refuse(503, "The site is busy; try again later.", {"Retry-After": "5"})
                 return
@@ -161,8 +161,10 @@ def wrap(
                     turn.close()
                 await send(message)
 
+            last = responses.compressing(scope, sent) if is_table else sent
+            last = _whole_rows(last) if is_table and path.endswith(".csv") else last
             async with asyncio.timeout(LONGEST):
-                await app(scope, receive, sent)
+                await app(scope, receive, last)
 
     return limited
 
@@ -177,19 +179,47 @@ def _counted(running: Counter[str], client: str) -> Iterator[None]:
         running += Counter()  # without those that have none
 
 
-async def take(datasette: Any, cost: Cost) -> asyncio.Semaphore:
-    """Wait for a turn, and return the semaphore that must be released after it. Raises Busy."""
-    turns = _TURNS.setdefault(datasette, {})
-    free = turns.setdefault(cost.name, asyncio.Semaphore(cost.at_once))
+async def take(datasette: Any, cost: Cost, client: str = "") -> ExitStack:
+    """Wait for a turn, and return the context that ends it. Raises Busy.
+
+    One client never takes all turns of a kind, and waits for its own others first.
+    """
+    turns = _TURNS.setdefault(datasette, WeakValueDictionary())
+    own = max(1, cost.at_once - 1)
     try:
         async with asyncio.timeout(PATIENCE):
-            await free.acquire()
+            with ExitStack() as taken:
+                for key, most in (((cost.name, client), own), ((cost.name,), cost.at_once)):
+                    turn = turns.setdefault(key, asyncio.Semaphore(most))
+                    await turn.acquire()
+                    taken.callback(turn.release)
+                return taken.pop_all()
     except TimeoutError as error:
         raise Busy from error
-    return free
 
 
-_TURNS: WeakKeyDictionary[Any, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
+_TURNS: WeakKeyDictionary[Any, WeakValueDictionary[tuple[str, ...], asyncio.Semaphore]] = (
+    WeakKeyDictionary()
+)
+"""Turns that somebody has or waits for: those of each kind, and those of each client of a kind."""
+
+
+def _whole_rows(send: Send) -> Send:
+    """Return a function that sends a CSV, and stops before the text of an error in it.
+
+    Datasette writes the error as if it were a row. A response without an end is no success.
+    """
+    is_csv = is_cut = False
+
+    async def sent(message: Message) -> None:
+        nonlocal is_csv, is_cut
+        is_csv = message.get("status", 200 if is_csv else 0) == 200
+        body = message.get("body", b"")
+        is_cut = is_cut or (is_csv and bool(body) and not body.endswith(b"\r\n"))
+        if not is_cut:
+            await send(message)
+
+    return sent
 
 
 def seconds_to_wait(datasette: Any, client: str) -> int:
@@ -219,12 +249,13 @@ def _refusal(
         return 405, "This site is read-only.", {"Allow": ", ".join(allowed)}
     if not is_table:
         return None
+    if error := _query_error(parse_qsl(query, keep_blank_values=True)):
+        return 400, error, {}
     if (spelled := _spelled(path)) != path:
         address = datasette.urls.path(access.prefix(scope) + spelled)
         location = f"{address}{query and '?'}{query}"
         return 302, "This page has another address.", {"Location": location}
-    error = _query_error(parse_qsl(query, keep_blank_values=True))
-    return (400, error, {}) if error else None
+    return None
 
 
 def _spelled(path: str) -> str:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from typing import IO, Any, NamedTuple
 
@@ -82,10 +83,13 @@ def of_file(
     etag: str,
     headers: Mapping[str, str],
 ) -> "Response | FileResponse":
-    """Return a file as a response; a large file is sent in pieces.
+    """Return a file as a response, or the range that is asked for; much is sent in pieces.
 
     done, which closes the file, is called at the end, also after an error.
     """
+    if (part := _range(request, size, etag)) is not None:
+        return _of_range(file, size, part, content_type, done, {**headers, "ETag": f'"{etag}"'})
+    headers = {**headers, "Accept-Ranges": "bytes"}
     if size > WHOLE and request.method != "HEAD" and not is_known(request, etag):
         all_headers = {
             "Cache-Control": "no-cache",
@@ -106,13 +110,58 @@ def of_file(
     return response
 
 
+def _range(request: Any, size: int, etag: str) -> range | None:
+    """Return the bytes that a request asks for: RFC 9110, section 14; None for the whole file.
+
+    An empty range is one that the file does not have. Several ranges get the whole file.
+    """
+    match = _RANGE.fullmatch(request.headers.get("range", "").strip())
+    condition = request.headers.get("if-range", f'"{etag}"').strip()
+    if not match or match[0].endswith("=-") or request.method != "GET":
+        return None
+    if condition != f'"{etag}"' or is_known(request, etag):
+        return None
+    first, last = match.groups()
+    if not first:
+        return range(max(0, size - int(last)), size)
+    return range(int(first), min(size, int(last) + 1 if last else size))
+
+
+_RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
+
+
+def _of_range(
+    file: IO[bytes],
+    size: int,
+    part: range,
+    content_type: str,
+    done: Callable[[], None],
+    headers: dict[str, str],
+) -> "Response | FileResponse":
+    if not part:
+        done()
+        return Response("", 416, {"Content-Range": f"bytes */{size}"}, TEXT)
+    file.seek(part.start)
+    headers |= {
+        "Content-Range": f"bytes {part.start}-{part.stop - 1}/{size}",
+        "Content-Type": content_type,
+        "Content-Length": str(len(part)),
+    }
+    return FileResponse(file, len(part), headers, done, status=206)
+
+
 class FileResponse:
-    """Response whose body is a file, sent in bounded memory."""
+    """Response whose body is a file, or a part of it from its position, in bounded memory."""
 
     def __init__(
-        self, file: IO[bytes], size: int, headers: dict[str, str], done: Callable[[], None]
+        self,
+        file: IO[bytes],
+        size: int,
+        headers: dict[str, str],
+        done: Callable[[], None],
+        status: int = 200,
     ) -> None:
-        self.status, self.headers = 200, headers
+        self.status, self.headers = status, headers
         self._file, self._size, self._done = file, size, done
 
     async def asgi_send(self, send: Any) -> None:
@@ -121,7 +170,8 @@ class FileResponse:
             (name.lower().encode(), value.encode("latin-1")) for name, value in self.headers.items()
         ]
         try:
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            start = {"type": "http.response.start", "status": self.status, "headers": headers}
+            await send(start)
             left = self._size
             while left:
                 piece = await asyncio.to_thread(self._file.read, min(PIECE, left))
@@ -142,6 +192,37 @@ def is_known(request: Any, etag: str | None) -> bool:
     if not etag or named.strip() == "*":
         return bool(etag and named)
     return etag in {tag.removesuffix(_COMPRESSED) for tag in _ENTITY_TAG.findall(named)}
+
+
+def compressing(scope: Any, send: Any) -> Any:
+    """Return a function that sends a response, compressed in pieces if the client accepts gzip."""
+    accepted = dict(scope["headers"]).get(b"accept-encoding", b"").decode("latin-1")
+    if scope["method"] == "HEAD" or not _accepts_gzip(accepted):
+        return send
+    packer = zlib.compressobj(4, wbits=16 + zlib.MAX_WBITS)
+    is_packed = False
+
+    async def sent(message: Any) -> None:
+        nonlocal is_packed
+        if message["type"] == "http.response.start":
+            headers = [(name.lower(), value) for name, value in message.get("headers", ())]
+            is_packed = message["status"] == 200 and b"content-encoding" not in dict(headers)
+            if is_packed:
+                kept = [header for header in headers if header[0] != b"content-length"]
+                kept += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
+                message = {**message, "headers": kept}
+        elif is_packed:
+            body, is_more = message.get("body", b""), message.get("more_body", False)
+            if len(body) > PIECE:  # other visitors need not wait
+                body = await asyncio.to_thread(packer.compress, body)
+            else:
+                body = packer.compress(body)
+            message = {**message, "body": body if is_more else body + packer.flush()}
+            if is_more and not body:
+                return
+        await send(message)
+
+    return sent
 
 
 def _accepts_gzip(header: str) -> bool:

@@ -5,9 +5,10 @@ from itertools import groupby
 from datasette import Response
 
 from catalog.database.queries import Row
+from catalog.reading import disk_paths
 from catalog.reading.findings import explanations, finding_lists
 from catalog.site.http.request import RequestContext
-from catalog.site.pages.skill import SAFETY
+from catalog.site.pages.skill import SAFETY, shortened
 from catalog.site.rendering import markdown
 from catalog.text.suggestions import shown
 
@@ -47,6 +48,8 @@ async def page(context: RequestContext) -> Response:
     explained = explanations.explanation(code)
     if not (rows or explained or kinds):
         return context.not_found(f"No finding has the code {shown(code)}.")
+    if not context.is_local:
+        rows = shortened(rows, await context.query(disk_paths.disk_folders))
     usual = explained.fix if explained else ""
     fixes = {row["fix"] for row in rows}
     shared = next(iter(fixes)) if len(fixes) == 1 else ""

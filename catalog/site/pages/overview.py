@@ -14,6 +14,7 @@ from catalog.reading.findings import explanations
 from catalog.reading.search import facet_counts, skill_lists
 from catalog.reading.search.filters import Filters
 from catalog.site.http.request import RequestContext
+from catalog.site.pages.skill import shortened
 from catalog.site.rendering import markdown
 from catalog.usage import summary
 
@@ -36,7 +37,7 @@ def _front(db: Database) -> dict[str, Any]:
 async def changes(context: RequestContext) -> Response:
     """Show the latest changes, or those before a given one."""
     before, choice = context.number("before"), choice_of(context)
-    units, scan = await context.query(_units, choice, before)
+    units, scan = await context.query(_units, choice, before, is_local=context.is_local)
     most = activity.UNITS if choice.is_all else activity.PAGE
     return context.page(
         "activity.html",
@@ -63,12 +64,18 @@ def _folder(unit: Unit) -> tuple[str, str]:
     return unit.changes[0]["root"], unit.changes[0]["path"]
 
 
-def _units(db: Database, choice: ChangeFilter, before: int | None) -> tuple[list[Unit], Any]:
+def _units(
+    db: Database, choice: ChangeFilter, before: int | None, *, is_local: bool
+) -> tuple[list[Unit], Any]:
+    """Return a page of changes, with paths of the disk for readers on this machine only."""
     if choice.is_all:
-        return activity.units(db, before), activity.last_scan(db)
-    rows = activity.chosen(db, choice, before)
-    units = [Unit(row["id"], row["started_at"], None, [row], 1) for row in rows]
-    return units, activity.scan(db, choice.scan) if choice.scan else None
+        units, scan = activity.units(db, before), activity.last_scan(db)
+    else:
+        rows = activity.chosen(db, choice, before)
+        units = [Unit(row["id"], row["started_at"], None, [row], 1) for row in rows]
+        scan = activity.scan(db, choice.scan) if choice.scan else None
+    folders = [] if is_local else disk_paths.disk_folders(db)
+    return [unit._replace(changes=shortened(unit.changes, folders)) for unit in units], scan
 
 
 async def reads(context: RequestContext) -> Response:

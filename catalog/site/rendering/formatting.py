@@ -102,7 +102,8 @@ def plain(value: Any) -> Any:
 
 def _mark(run: str) -> str:
     name = visible.character_name(run[0]) + (f", and {len(run) - 1:,} more" if len(run) > 1 else "")
-    return f'<span class="unseen" title="{escape(name)}">{visible_prose(run)}</span>'
+    codes = "".join(map(visible.code_of, run))
+    return f'<span class="unseen" title="{escape(name)}">{codes}</span>'
 
 
 # A tag, whose quoted attributes may contain ">", or text.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from datasette.utils import tilde_encode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
@@ -37,14 +38,10 @@ def render(template: str, context: Any, values: dict[str, Any]) -> str:
             values,
             context=context,
             header_health=context.health,
-            urls=context.datasette.urls,
             path=context.path,
             skill_path=context.skill_path,
             table=lambda name, **filters: _query(
-                str(context.datasette.urls.table(database, name)), filters
-            ),
-            canned=lambda name, **parameters: _query(
-                str(context.datasette.urls.query(database, name)), parameters
+                context.path(f"/{tilde_encode(database)}/{tilde_encode(name)}"), filters
             ),
             ago=lambda moment: _ago(moment, now),
         )

@@ -137,7 +137,7 @@ def test_a_text_whose_turn_does_not_come_is_put_off(
     assert (busy.status_code, site.get("/").status_code) == (503, 200)
     assert "try again later" in busy.text
     assert busy.headers["retry-after"]
-    turn.release()
+    turn.close()
     assert site.get("/skills/hostile").status_code == 200
 
 
@@ -294,7 +294,7 @@ def test_the_requests_of_one_client_leave_room_for_others(
         await asyncio.sleep(0)
         places = ("10.0.0.1", "/"), ("10.0.0.1", "/-/healthz"), ("10.0.0.2", "/")
         found = [await ask(*place) for place in places]
-        turn.release()
+        turn.close()
         return [*found, *await asyncio.gather(*waiting), await ask("10.0.0.1", "/")]
 
     assert site.runner.run(crowd()) == [503, 200, 200, 200, 200, 200]

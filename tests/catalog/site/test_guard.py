@@ -172,7 +172,7 @@ def test_questions_about_tables_leave_room_for_others(
     monkeypatch.setattr(limits, "PATIENCE", 0.01)
 
     async def asked() -> list[Any]:
-        turns = [await limits.take(site.datasette, limits.TABLES) for _ in range(2)]
+        turns = [await limits.take(site.datasette, limits.TABLES, of) for of in "ab"]
         try:
             return [
                 await site.request("get", path)
@@ -185,7 +185,7 @@ def test_questions_about_tables_leave_room_for_others(
             ]
         finally:
             for turn in turns:
-                turn.release()
+                turn.close()
 
     answers = site.runner.run(asked())
     assert [answer.status_code for answer in answers[:3]] == [503, 503, 200]
@@ -240,10 +240,10 @@ SPELLINGS = [
 def busy(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """Return a site that answers as many questions about tables as it may."""
     monkeypatch.setattr(limits, "PATIENCE", 0.01)
-    turns = [site.runner.run(limits.take(site.datasette, limits.TABLES)) for _ in range(2)]
+    turns = [site.runner.run(limits.take(site.datasette, limits.TABLES, of)) for of in "ab"]
     yield site
     for turn in turns:
-        turn.release()
+        turn.close()
 
 
 @pytest.mark.parametrize("path", SPELLINGS)
@@ -293,8 +293,10 @@ def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:
         "/catalog/skills.json?sql=x",
     ):
         site.get(path)
-        for turn in [site.runner.run(limits.take(site.datasette, limits.TABLES)) for _ in range(2)]:
-            turn.release()
+        for turn in [
+            site.runner.run(limits.take(site.datasette, limits.TABLES, of)) for of in "ab"
+        ]:
+            turn.close()
 
 
 def test_an_export_row_by_row_is_read_in_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -507,3 +509,77 @@ def test_a_program_is_told_that_the_catalog_is_busy(
     response = serve(catalog).get("/skills/word-count/preview")
     assert response.status_code == 503
     assert response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/catalog/skills", "/catalog/skills.json", "/catalog/skills.csv?_stream=1"]
+)
+def test_tables_are_compressed_for_those_who_ask(site: Site, path: str) -> None:
+    """As pages and as data; both forms have the same content."""
+    plain = site.ask("get", path, headers={"Accept-Encoding": "identity"})
+    packed = site.ask("get", path, headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "Accept-Encoding" in packed.headers["vary"]
+    assert len(packed.text) == len(plain.text)
+    assert packed.num_bytes_downloaded < len(plain.content)
+
+
+def test_one_visitor_leaves_a_turn_for_others(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """He takes all turns but one, and waits for his own."""
+    monkeypatch.setattr(limits, "PATIENCE", 0.01)
+
+    async def asked() -> None:
+        with await limits.take(site.datasette, limits.TABLES, "10.0.0.1"):
+            with pytest.raises(limits.Busy):
+                await limits.take(site.datasette, limits.TABLES, "10.0.0.1")
+            with await limits.take(site.datasette, limits.TABLES, "10.0.0.2"):
+                pass
+        (await limits.take(site.datasette, limits.TABLES, "10.0.0.1")).close()
+
+    site.runner.run(asked())
+
+
+@pytest.mark.parametrize("compression", ["gzip", "identity"])
+def test_an_export_that_fails_half_way_has_no_end(
+    catalog: Path, serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch, compression: str
+) -> None:
+    """Datasette writes the error among the rows; a client would take it for the last one."""
+    monkeypatch.setitem(limits.SETTINGS, "default_page_size", 3)
+    site = serve(catalog)
+    database = site.datasette.get_database("catalog")
+    execute = database.execute
+
+    async def failing(sql: str, params: Any = None, **named: Any) -> Any:
+        if ":p0" in sql:  # the second page
+            raise sqlite3.OperationalError("disk I/O error")
+        return await execute(sql, params, **named)
+
+    monkeypatch.setattr(database, "execute", failing)
+    sent: list[Any] = []
+
+    async def asked() -> None:
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/catalog/versions.csv",
+            "raw_path": b"/catalog/versions.csv",
+            "query_string": b"_stream=1",
+            "headers": [(b"host", b"localhost"), (b"accept-encoding", compression.encode())],
+            "client": ("127.0.0.1", 1),
+        }
+        await site.datasette.app()(scope, None, send)
+
+    site.runner.run(asked())
+    assert sent[0]["status"] == 200
+    assert sent[-1]["more_body"]  # the server closes the connection of such a response
+    assert b"error" not in b"".join(message.get("body", b"") for message in sent)
+
+
+def test_crawlers_read_skills_and_no_tables(site: Site, prefixed_site: Site) -> None:
+    """The file names paths as a crawler sees them."""
+    assert "Disallow: /catalog\n" in site.get("/robots.txt").text
+    assert "Disallow: /pre/catalog\n" in prefixed_site.get("/robots.txt").text

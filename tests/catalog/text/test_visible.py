@@ -122,3 +122,12 @@ def test_no_backtick_ends_a_code_span(text: str) -> None:
         inside = span[len(fence[0]) : -len(fence[0])]
         assert line in inside
         assert fence[0] not in re.findall("`+", inside)
+
+
+def test_a_stack_of_accents_stays_in_its_line() -> None:
+    """After the third on a letter they are shown by their codes; words that need some keep them."""
+    acute = "\u0301"
+    assert visible_prose("a" + 4 * acute + "b") == "a" + 3 * acute + "[U+0301]b"
+    assert visible_prose("\u0e2a" + 5 * "\u0e47") == "\u0e2a" + 3 * "\u0e47" + 2 * "[U+0E47]"
+    for word in ("Vie\u0302\u0323t", "e\u0301" * 9, "\u05d1\u05bc\u05b0\u0591\u05bd"):
+        assert visible_prose(word) == word

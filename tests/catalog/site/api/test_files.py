@@ -372,7 +372,7 @@ def test_there_are_only_a_few_large_archives_at_once(
     monkeypatch.setattr(limits, "PATIENCE", 0.01)
 
     async def asked() -> list[tuple[str, int]]:
-        turns = [await limits.take(large.datasette, limits.ARCHIVES) for _ in range(2)]
+        turns = [await limits.take(large.datasette, limits.ARCHIVES, of) for of in "ab"]
         try:
             return [
                 (path, (await large.request("get", f"/skills/{path}")).status_code)
@@ -380,9 +380,49 @@ def test_there_are_only_a_few_large_archives_at_once(
             ]
         finally:
             for turn in turns:
-                turn.release()
+                turn.close()
 
     assert [status for _, status in large.runner.run(asked())] == [503, 200, 200]
     assert large.get("/skills/large/bundle.zip").status_code == 200
     for _ in range(2):  # the response has given its turn back
         large.runner.run(limits.take(large.datasette, limits.ARCHIVES))
+
+
+PATH = "/skills/large/files/assets/large.bin"
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        ("bytes=0-4", slice(0, 5)),
+        ("bytes=3-", slice(3, None)),
+        ("bytes=-4", slice(-4, None)),
+        ("bytes=5-99999999", slice(5, None)),
+    ],
+)
+def test_a_part_of_a_file_is_sent(large: Site, asked: str, part: slice) -> None:
+    """A download that broke off goes on."""
+    response = large.ask("get", PATH, headers={"Range": asked, "Accept-Encoding": "gzip"})
+    assert (response.status_code, response.content) == (206, LARGE[part])
+    first = part.indices(len(LARGE))[0]
+    last = first + len(LARGE[part]) - 1
+    assert response.headers["content-range"] == f"bytes {first}-{last}/{len(LARGE)}"
+
+
+@pytest.mark.parametrize("asked", ["bytes=-", "bytes=a-b", "lines=1-2", "bytes=0-1,3-4", ""])
+def test_any_other_range_is_the_whole_file(large: Site, asked: str) -> None:
+    """So is one of a file that is another by now."""
+    response = large.ask("get", PATH, headers={"Range": asked})
+    assert (response.status_code, response.content) == (200, LARGE)
+    assert response.headers["accept-ranges"] == "bytes"
+    headers = {"Range": "bytes=0-1", "If-Range": '"old"'}
+    assert large.ask("get", PATH, headers=headers).content == LARGE
+    headers["If-Range"] = response.headers["etag"]
+    assert large.ask("get", PATH, headers=headers).status_code == 206
+
+
+def test_a_range_beyond_the_end_is_refused(large: Site) -> None:
+    """The response says how long the file is."""
+    response = large.ask("get", PATH, headers={"Range": "bytes=99999999-"})
+    assert response.status_code == 416
+    assert response.headers["content-range"] == f"bytes */{len(LARGE)}"

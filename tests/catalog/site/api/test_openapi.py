@@ -35,7 +35,7 @@ ANSWERS = [
     ("/-/healthz", "/-/healthz", 200),
     ("/-/openapi.json", "/-/openapi.json", 200),
 ]
-NOT_FOR_PROGRAMS = {files.of_neighbour, service.asset, service.favicon}
+NOT_FOR_PROGRAMS = {files.of_neighbour, service.asset, service.favicon, service.robots}
 """Routes for browsers, and for links inside the files of skills."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -231,3 +232,50 @@ def test_another_spelling_of_an_address_needs_a_token_and_keeps_it(site: Site, s
     assert site.ask("get", "/~63atalog/skills").status_code == 401
     response = site.ask("get", f"/token/{secret}/~63atalog/skills?a=1")
     assert response.headers["location"] == f"/token/{secret}/catalog/skills?a=1"
+
+
+@pytest.mark.parametrize("path", ["/", "/skills", "/skills/alone", "/health", "/none", "/catalog"])
+def test_pages_below_a_token_lead_to_pages_below_it(site: Site, secret: str, path: str) -> None:
+    """With their style, the links of the head and those to tables."""
+    page = site.ask("get", f"/token/{secret}{path}").text
+    head, _, rest = page.partition("</header>")
+    ours = rest if path != "/catalog" else ""  # Datasette makes the links of its own pages
+    for address in re.findall(r'(?:href|src|action)="(/[^"]*)"', head + ours):
+        if "/-/static" not in address:
+            assert address.startswith(f"/token/{secret}/"), address
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        (b"http://localhost/skills", b"localhost", 200),
+        (b"HTTP://localhost", b"other.example", 200),
+        (b"http://other.example/skills", b"localhost", 421),
+        (b"http://localhost@other.example/", b"localhost", 404),
+        (b"http:///skills", b"localhost", 421),
+    ],
+)
+def test_a_whole_url_is_a_target_like_its_path(
+    site: Site, target: bytes, host: bytes, status: int
+) -> None:
+    """Its host takes the place of the header, and is judged like it."""
+    sent: list[Any] = []
+
+    async def asked() -> None:
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": target.decode(),
+            "raw_path": target,
+            "query_string": b"",
+            "headers": [(b"host", host)],
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 80),
+        }
+        await site.datasette.app()(scope, None, send)
+
+    site.runner.run(asked())
+    assert sent[0]["status"] == status

@@ -43,7 +43,7 @@ EMPTY: dict[str, Any] = {
     "internal_errors": 0,
     "name_conflicts": 0,
     "unlinked_outcomes": {"of_no_skill": 0, "of_no_version": 0},
-    "rejected_outcomes": [],
+    "rejected_outcomes": 0,
     "to_review": 0,
     "dangers_waiting": 0,
     "dangers_served": 0,
