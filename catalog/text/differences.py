@@ -218,7 +218,6 @@ Of 136,000 pairs of published skills, hardly any two lie between 0.5 and 0.75.
 FEWEST = 8
 """Pieces of the shortest text that is compared, about 65 words; shorter ones are never similar."""
 
-NO_PIECES: frozenset[bytes] = frozenset()
 _SHORT = 8  # bytes; shorter pieces are in every text
 _CUTS = b"dmp\x83\x91\xa1\xb3"  # letters, and bytes that one in eight Chinese characters has
 _CUT = ord("\n")
@@ -230,7 +229,7 @@ def pieces_of(text: str) -> frozenset[bytes]:
     """Return the pieces of a text by which it is compared; none if it is too short."""
     pieces = text.encode(errors="replace").translate(_PIECES, _DROPPED).split(b"\n")
     found = frozenset(piece for piece in pieces if len(piece) & 1 and len(piece) > _SHORT)
-    return found if len(found) >= FEWEST else NO_PIECES
+    return found if len(found) >= FEWEST else frozenset()
 
 
 def similarity(one: frozenset[bytes], other: frozenset[bytes]) -> float:

@@ -81,12 +81,6 @@ class Draft:
         return after if is_same else None
 
 
-# Characters of UTF-8 that was read as Latin-1 or Windows-1252: two to four in a row.
-_CP1252 = {
-    bytes([b]).decode("cp1252"): b for b in range(128, 160) if b not in (129, 141, 143, 144, 157)
-}
-_HIGH = f"\x80-\xbf{''.join(map(re.escape, _CP1252))}"
-_MOJIBAKE = re.compile(f"[\xc2-\xdf][{_HIGH}]|[\xe0-\xef][{_HIGH}]{{2}}|[\xf0-\xf4][{_HIGH}]{{3}}")
 _VALUE = re.compile(r"(?P<key>[\w.-]+[ \t]*:)[ \t]*(?P<value>[^#]*?)(?P<rest>[ \t]*(?:[ \t]#.*)?)")
 _METADATA = "metadata"
 
@@ -106,20 +100,6 @@ def usual_line_ends(draft: Draft, _: Finding) -> Draft | None:
     """Replace carriage returns alone by the file's usual line end."""
     ends = tuple(draft.usual_end if end == "\r" else end for end in draft.ends)
     return draft.if_same(replace(draft, ends=ends))
-
-
-def decoded_again(draft: Draft, _: Finding) -> Draft | None:
-    """Decode text that was read in a wrong encoding: `Ã¶` becomes `ö`."""
-    text = _MOJIBAKE.sub(_decoded, draft.text)
-    return None if text == draft.text else replace(draft, lines=tuple(text.split("\n")))
-
-
-def _decoded(match: re.Match[str]) -> str:
-    data = bytes(_CP1252.get(character, 0) or ord(character) for character in match[0])
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return match[0]
 
 
 def repaired(draft: Draft, finding: Finding) -> Draft | None:
@@ -255,9 +235,6 @@ Fix: TypeAlias = Callable[[Draft, Finding], Draft | None]
 
 FIXES: Mapping[str, Fix] = {
     "not-utf-8": as_utf_8,
-    "control-characters": decoded_again,
-    "forbidden-characters": decoded_again,
-    "mojibake": decoded_again,
     "byte-order-mark": without_mark,
     "lone-carriage-return": usual_line_ends,
     "frontmatter-not-first": starting_at_the_top,

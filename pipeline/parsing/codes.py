@@ -37,11 +37,6 @@ CONTROL_CHARACTERS = _READING.warning(
     "The text contains control characters, which are invisible.",
     "Delete them.",
 )
-MOJIBAKE = _READING.warning(
-    "mojibake",
-    "Some text was once decoded in a wrong encoding, so its letters are garbled.",
-    "Restore the characters, which were decoded as Windows-1252 instead of UTF-8.",
-)
 BYTE_ORDER_MARK = _READING.info(
     "byte-order-mark",
     "The file starts with a byte order mark, which was skipped.",

@@ -29,13 +29,6 @@ _FORBIDDEN_BYTES = re.compile(
 )
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 
-# Punctuation, accented letters, signs and emoji of UTF-8 that were read as Windows-1252. Each also
-# begins so in no language: `voilà »` and `MANHÃ”` are correct text.
-_MOJIBAKE = re.compile("â€[\x80-\xbf“”•…–—˜™œž‚„†‡‰‹›Žš]|Ã[\xa0-\xbfœŸ]|Â[\xa0-\xbf]|ðŸ")
-_MOJIBAKE_BYTES = (b"\xc3\xa2\xe2\x82\xac", b"\xc3\x83", b"\xc3\x82\xc2", b"\xc3\xb0\xc5\xb8")
-_FENCE = re.compile(r" {0,3}(?:```|~~~)")
-_CODE_SPAN = re.compile(r"`[^`]*`")
-
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _MARKER = re.compile(r"^(?:(<{7}) |(={7})$|(>{7}) | {0,3}(```|~~~))", re.MULTILINE)
 
@@ -81,8 +74,6 @@ def byte_findings(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Fin
     """
     if not _other_encoding(data):
         yield from _control_characters(data, frontmatter_ends)
-    if b"\xc3" in data and any(start in data for start in _MOJIBAKE_BYTES):
-        yield from _mojibake(text)
     if b"\r" in data and (lone := re.search(rb"\r(?![\n\0])", data)):
         yield codes.LONE_CARRIAGE_RETURN.at(line=_line_at(data, lone.start()))
     if "<" in text and "<<<<<<< " in text and (conflict := _conflict(text)) is not None:
@@ -132,17 +123,6 @@ def _characters(kind: FindingType, data: bytes, match: re.Match[bytes], problem:
     character = f"U+{ord(match[0].decode()):04X}"
     message = f"{character} at byte {match.start()} (line {line}) {problem}."
     return kind.at(message, line=line)
-
-
-def _mojibake(text: str) -> Iterator[Finding]:
-    """Find the first garbled characters outside of code, where they are examples."""
-    in_code = False
-    for number, line in enumerate(text.split("\n"), 1):
-        if _FENCE.match(line):
-            in_code = not in_code
-        elif not in_code and (match := _MOJIBAKE.search(_CODE_SPAN.sub("``", line))):
-            yield codes.MOJIBAKE.at(f"“{match[0]}” comes from a wrong encoding.", line=number)
-            return
 
 
 def _conflict(text: str) -> int | None:

@@ -16,12 +16,10 @@ from catalog.model.naming import lookalike_letter, mixed_word, skeleton
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text import visible
-from catalog.text.differences import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.text.humanize import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import derived, references
-from catalog.writing.rows.derived import body_of
 
 RIVAL = f"""
     s.id, s.skill_id, s.name, s.namespace, s.level, s.root, s.path, s.status, s.shadowed_by,
@@ -36,10 +34,6 @@ _CONTENDERS = f"""
     JOIN skills AS s INDEXED BY skills_by_skill_id
         ON s.skill_id = contested.value AND s.status IN ('active', 'shadowed')
     JOIN roots AS r ON r.path = s.root
-"""
-_BODIES = """
-    SELECT v.id, v.skill_md_content, json_extract(v.described, '$.body_chars')
-    FROM json_each(?) AS wanted CROSS JOIN version_contents AS v ON v.id = wanted.value
 """
 _DISPUTED = """
     SELECT skill_id FROM skills WHERE status IN ('active', 'shadowed')
@@ -118,26 +112,6 @@ def _ingestion(row: Row, decision: "Standing", at: str, trigger: Trigger) -> Ing
     return Ingestion(*place, None, trigger, outcome, reason, version, moment)
 
 
-def _resemblance(db: Database, winner: Row, rivals: Sequence[Row]) -> dict[int, str]:
-    """Return the resemblance of each other skill to the winner, by id."""
-    # Bodies may be alike while other text or files differ.
-    found = {row["id"]: "the same content" for row in rivals if row["digest"] == winner["digest"]}
-    others = [row for row in rivals if row["id"] not in found]
-    if not others:
-        return found
-    versions = to_json([row["current_version_id"] for row in (winner, *others)])
-    pieces = {
-        version: pieces_of(body_of(text, chars or 0).text)
-        for version, text, chars in db.execute(_BODIES, [versions])
-    }
-    own = pieces.get(winner["current_version_id"], NO_PIECES)
-    for row in others:
-        similar = similarity(own, pieces.get(row["current_version_id"], NO_PIECES))
-        alike = f"similar content ({min(int(100 * similar), 99)} %)"
-        found[row["id"]] = alike if similar >= SIMILAR else "other content"
-    return found
-
-
 class Standing(NamedTuple):
     """Columns of a skill that are decided among its rivals."""
 
@@ -150,14 +124,13 @@ class Standing(NamedTuple):
 def standings_of(db: Database, rivals: Sequence[Row]) -> list[tuple[Row, Standing]]:
     """Return the decision on each rival."""
     winner = winner_of(rivals)
-    resemblances = _resemblance(db, winner, rivals)
     return [
         (
             row,
             Standing(
                 "shadowed",
                 winner["id"],
-                _reason(winner, row, resemblances[row["id"]]),
+                _reason(winner, row),
                 int(_is_conflict(winner, row)),
             )
             if row["id"] != winner["id"]
@@ -177,9 +150,10 @@ def _of_winner(db: Database, winner: Row) -> Standing:
     return Standing("shadowed", None, withheld_reason(version, is_pinned=is_pinned))
 
 
-def _reason(winner: Row, row: Row, resemblance: str) -> str:
+def _reason(winner: Row, row: Row) -> str:
     where = f"{winner['root']}/{winner['path']}"
-    parts = (where, advantage(precedence(winner), precedence(row)), f"with {resemblance}")
+    content = "the same" if row["digest"] == winner["digest"] else "other"
+    parts = (where, advantage(precedence(winner), precedence(row)), f"with {content} content")
     return f"shadowed by the {winner['level']} skill in {', '.join(filter(None, parts))}"
 
 

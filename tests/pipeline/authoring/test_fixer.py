@@ -161,23 +161,6 @@ def test_findings_that_would_be_fixed_are_marked(tmp_path: Path, skill: SkillWri
     assert one.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("garbled", "text"),
-    [
-        ("“schön”".encode().decode("latin-1").encode(), b"\xe2\x80\x9csch\xc3\xb6n\xe2\x80\x9d"),
-        ("itâ€™s schÃ¶n".encode(), "it’s schön".encode()),
-        (b"w\xf6rter", b"w\xf6rter"),
-        (b"a\x07b", b"a\x07b"),
-    ],
-)
-def test_text_from_a_wrong_encoding_is_decoded_again(
-    tmp_path: Path, garbled: bytes, text: bytes
-) -> None:
-    """A guess, or a deletion, is left to the author."""
-    content = HEAD + b"---\n\n# Count %s\n"
-    assert fixed(tmp_path, content % garbled) == content % text
-
-
 def test_several_faults_of_one_file_are_mended_together(tmp_path: Path) -> None:
     """Each fix starts from the result of the one before."""
     content = (
