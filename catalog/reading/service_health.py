@@ -72,7 +72,8 @@ _COUNTS = f"""
         (SELECT count(*) FROM {AWAITING_REVIEW} AND {DANGERS} IS NOT NULL) AS dangers_waiting,
         (SELECT count(DISTINCT s.id) FROM {DANGER_SERVED}) AS dangers_served,
         (SELECT count(*) FROM findings WHERE code GLOB 'internal-error*') AS internal_errors,
-        (SELECT count(*) FROM skills WHERE is_conflict = 1) AS name_conflicts
+        (SELECT count(*) FROM skills WHERE is_conflict = 1) AS name_conflicts,
+        (SELECT count(*) FROM findings WHERE skill IS NULL AND severity != 'info') AS not_skills
 """
 _UNLINKED = """
     SELECT (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND skill IS NULL) AS of_no_skill,

@@ -107,6 +107,14 @@ class Hook:
         """Name of its row in `listeners`."""
         return f"{OF_MEMORIES if self.takes_memories else ''}hook {self.name}"
 
+    def trouble(self) -> str | None:
+        """Return a sentence if its secret is not here."""
+        if self.secret_env and not os.environ.get(self.secret_env):
+            return f"The hook {self.name} needs the variable {self.secret_env}, which is not set."
+        if self.secret_file and not os.access(self.secret_file, os.R_OK):
+            return f"The hook {self.name} needs the file {self.secret_file}, which is not readable."
+        return None
+
     def send(self, body: bytes, delivery: str) -> None:
         """Deliver a body once. Raises HookFailed, without URL and secret in its text.
 

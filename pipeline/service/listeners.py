@@ -36,9 +36,9 @@ _Events: TypeAlias = Sequence[Event] | Sequence[MemoryEvent]
 class HookQueue:
     """Delivery of the events of one hook; `step` is for the thread of the loop."""
 
-    def __init__(self, hook: Hook, wake: Callable[[], None]) -> None:
-        """Take a hook, and a function for any thread that wakes the loop."""
-        self.hook = hook
+    def __init__(self, hook: Hook, wake: Callable[[], None], site: str = "") -> None:
+        """Take a hook, a function for any thread that wakes the loop, and the URL of the site."""
+        self.hook, self._site = hook, site
         self._wake = wake
         self._sending: tuple[_Events, Future[HookFailed | None]] | None = None
         self._failures = 0
@@ -60,7 +60,7 @@ class HookQueue:
 
     def _begin(self, store: Store) -> None:
         while events := self._pending(store.events):
-            if body := _body(self.hook, events, store.events):
+            if body := _body(self.hook, events, store.events, self._site):
                 failure: Future[HookFailed | None] = Future()
                 self._sending = events, failure
                 threading.Thread(
@@ -116,7 +116,7 @@ def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
         queue.finish(store, max(0.0, latest - time.monotonic()))
 
 
-def _body(hook: Hook, events: _Events, of: Events) -> bytes | None:
+def _body(hook: Hook, events: _Events, of: Events, site: str = "") -> bytes | None:
     """Return the body with some events; None if the hook asked for none of them."""
     asked = [event for event in events if _asked_for(hook, event)]
     if not asked:
@@ -125,7 +125,7 @@ def _body(hook: Hook, events: _Events, of: Events) -> bytes | None:
     chosen = [_as_json(event) | ({"findings": found[event.id]} if found else {}) for event in asked]
     body: object = {"hook": hook.name, "events": chosen}
     if hook.format != "json":
-        body = chats.message(hook.format, chosen)
+        body = chats.message(hook.format, chosen, site)
     return json.dumps(body, ensure_ascii=False).encode()
 
 

@@ -62,7 +62,7 @@ def open_store(
     only some roots cannot be read, the catalog notes this, and later scans try again.
     """
     roots = settings.root_specs
-    troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
+    troubles = [trouble for root in roots if (trouble := trouble_of_root(root.path))]
     if needs_root and len(troubles) == len(roots) and not settings.git_roots:
         raise RootUnreadable(" ".join(troubles))
     # One that is not ours stops no start: the service says so, and publishes once it is gone.
@@ -167,7 +167,8 @@ def rules_in_force(settings: Settings) -> str:
     return f"{VERSION}-{hashlib.sha256(rules.encode()).hexdigest()[:8]}"
 
 
-def _trouble(root: str) -> str | None:
+def trouble_of_root(root: str) -> str | None:
+    """Return a sentence if a root cannot be listed."""
     try:
         os.scandir(root).close()
     except OSError as error:

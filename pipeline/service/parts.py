@@ -150,7 +150,9 @@ class Work:
         self.outcomes = OutcomeInbox(settings.outcomes_folder, *times)
         self.takes_all_outcomes = False
         self.pulls = Pulls(settings, store, loop.wake)
-        self.hooks = [HookQueue(hook, loop.wake) for hook in settings.hooks]
+        self.hooks = [
+            HookQueue(hook, loop.wake, settings.site.url or "") for hook in settings.hooks
+        ]
         self.publication = Publication(settings, store)
         self.collects = False
         """Whether expired packages and rows are to be removed."""

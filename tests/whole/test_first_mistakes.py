@@ -100,6 +100,7 @@ def test_a_root_has_links_in_place_of_skills(tmp_path: Path) -> None:
     """Links that lead out of the root are not followed; the real folder can be a root."""
     write_skill(tmp_path / "outside/pdf")
     (ROOT / "pdf").symlink_to("../outside/pdf")
+    assert "1 entry of the roots is no skill, such as a link that leads out" in run("scan").stdout
     said = "not a skill: pdf  The link leads out of the root; it is ignored. Replace it with a copy"
     assert said in reported()
 

@@ -10,9 +10,10 @@ import click
 
 from catalog.model.errors import NotPossible
 from catalog.text.visible import visible
-from pipeline.cli.options import Answer, GlobalOptions, with_json
+from pipeline.cli.options import DONE, FINDINGS, Answer, GlobalOptions, with_json
 from pipeline.cli.output.terminal import counted
 from pipeline.config import loader
+from pipeline.service.open_catalog import trouble_of_root
 
 
 @click.group()
@@ -64,15 +65,25 @@ def _in(file: Path, path: Path) -> str:
 
 @config.command()
 @click.pass_obj
-def check(given: GlobalOptions) -> None:
+def check(given: GlobalOptions) -> int:
     """Check all settings; exit 2 with a sentence about the first mistake.
 
-    Every command that reads the settings does this first.
+    Every command that reads the settings does this first. Exit 1 if a root cannot be read, or the
+    secret of a hook is not here.
     """
     settings = loader.load(*given)
     file = loader.file_in_force(given.config)
     source = visible(str(file)) if file else "The defaults"
-    click.echo(f"{source}: no mistake; {counted(len(settings.root_specs), 'root')}.")
+    roots = [root.path for root in settings.root_specs if not root.origin]
+    troubles = [
+        *filter(None, map(trouble_of_root, roots)),
+        *filter(None, (hook.trouble() for hook in settings.hooks)),
+    ]
+    for trouble in troubles:
+        click.echo(f"{source}: {visible(trouble)}")
+    if not troubles:
+        click.echo(f"{source}: no mistake; {counted(len(settings.root_specs), 'root')}.")
+    return FINDINGS if troubles else DONE
 
 
 @config.command()

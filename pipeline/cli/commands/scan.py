@@ -116,7 +116,10 @@ def _lines(result: Result) -> Iterator[str]:
         f"The catalog has {active} active, {shadowed} shadowed and "
         f"{counted(rejected, 'rejected skill')}."
     )
-    if rejected or shadowed:
+    if strays := result.to_look_at["not_skills"]:
+        ignored = humanize.count(strays, "entry of the roots is", "entries of the roots are")
+        yield f"{ignored} no skill, such as a link that leads out."
+    if rejected or shadowed or strays:
         yield "`skilldrop status` shows the reasons."
 
 

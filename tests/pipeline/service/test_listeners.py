@@ -1,5 +1,6 @@
 """Listeners to changes: what the log says, and hooks that are told at least once, in order."""
 
+import html
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -191,14 +192,15 @@ def test_a_hook_can_be_for_some_publishers_and_has_findings_and_what_waits(
     assert found["name-not-folder"]["line"] == 2
 
 
-EVIL = DANGEROUS._replace(path="a/<!channel> @here ```", review="waits", version="v")
+EVIL = DANGEROUS._replace(detail="waits for <!channel> @here ```", review="waits", version="v")
+PAGE = f"https://s.example/skills/{EVIL.skill_id}"
 
 
 @pytest.mark.parametrize("form", ["slack", "mattermost", "teams"])
 def test_a_chat_gets_a_message_in_its_form(form: Any, received: Received) -> None:
     """No text of a skill becomes a mention, a link or markup there."""
     hook = Hook(name="a", on=("withheld",), url=received.url, format=form)
-    body = listeners._body(hook, [EVIL], Store.in_memory().events)
+    body = listeners._body(hook, [EVIL], Store.in_memory().events, "https://s.example/")
     hook.send(body or b"", "1")
     ((_, got),) = received
     message = json.loads(got)
@@ -207,28 +209,44 @@ def test_a_chat_gets_a_message_in_its_form(form: Any, received: Received) -> Non
         assert message["type"] == "message"
         assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
         (block,) = attachment["content"]["body"]
-        ((run),) = block["inlines"]
-        text = run["text"]
+        run, link = block["inlines"]
+        text = run["text"] + link["text"]
+        assert link["selectAction"]["url"] == PAGE
         assert (block["type"], run["type"]) == ("RichTextBlock", "TextRun")
     else:
         text = message["text"]
-    assert "withheld a in /r/a/" in text
-    assert ", waits for review" in text
+    assert ", waits for review: waits for <!channel> @here" in html.unescape(text)
+    assert text.endswith(f" {PAGE}")
     if form == "slack":
         assert "<" not in text
         assert message["mrkdwn"] is False
     if form == "mattermost":
-        assert text.startswith("```\n")
-        assert text.endswith("\n```")
-        assert text.count("```") == 2
+        assert text.startswith("`")
+        assert text.endswith(f"` {PAGE}")
+        assert text.count("`") == 2
 
 
 def test_a_long_line_of_a_chat_shows_that_it_is_cut() -> None:
-    """Chats refuse long messages."""
-    event = {"outcome": "added", "name": "a", "root": "/r", "path": "a", "detail": "word " * 200}
-    sent = chats.message("slack", [event | {"review": None, "findings": []}])["text"]
-    assert len(sent) <= chats.MOST_CHARS
-    assert sent.endswith("…")
+    """Chats refuse long messages; the address of the page stays whole."""
+    event = {"outcome": "added", "name": "a", "skill_id": "a", "detail": "word " * 200}
+    sent = chats.message("slack", [event | {"review": None, "findings": []}], "https://s/")["text"]
+    line, _, page = sent.rpartition(" ")
+    assert len(line) <= chats.MOST_CHARS
+    assert line.endswith("…")
+    assert page == "https://s/skills/a"
+
+
+def test_a_chat_is_told_the_worst_of_a_skill_in_one_line() -> None:
+    """A danger comes before the words of the change; the other findings are on the page."""
+    findings = [
+        {"severity": "danger", "message": "It sends."},
+        {"severity": "error", "message": "x"},
+    ]
+    event = {"outcome": "updated", "name": "a", "skill_id": "a", "detail": "d", "review": None}
+    assert [
+        chats.message("slack", [event | {"findings": found}], "")["text"]
+        for found in (findings[::-1], findings[1:], [])
+    ] == ["a updated: danger: It sends.", "a updated: d", "a updated: d"]
 
 
 def test_memories_reach_their_hook_once_and_in_order(

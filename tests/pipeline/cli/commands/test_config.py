@@ -83,7 +83,28 @@ def test_every_command_refuses_a_mistake_in_the_settings(tmp_path: Path, command
     assert "skilldrop.toml: [validate] ignore names 'advcie'" in done.stderr
     assert "the nearest is advice." in done.stderr
     file.write_text("[validate]\nignore = ['advice']\n")
+    (tmp_path / "watched").mkdir(exist_ok=True)
     assert run("config", "check").stdout == "skilldrop.toml: no mistake; 1 root.\n"
+
+
+def test_the_check_finds_a_root_and_a_secret_that_are_not_there(tmp_path: Path) -> None:
+    """Both are sentences; the rest of the settings is right."""
+    (tmp_path / "secret").touch()
+    hooks = [("chat", "env", "NO_SUCH"), ("log", "file", "nowhere"), ("fine", "file", "secret")]
+    (tmp_path / "skilldrop.toml").write_text(
+        '[[roots]]\npath = "typo"\n'
+        + "".join(
+            f'[[hooks]]\nname = "{name}"\non = ["added"]\nurl = "https://x.example"\n'
+            f'secret_{kind} = "{value}"\n'
+            for name, kind, value in hooks
+        )
+    )
+    done = run("config", "check")
+    assert done.returncode == 1
+    root, chat, log = done.stdout.splitlines()
+    assert f"The root {tmp_path}/typo cannot be read: No such file or directory." in root
+    assert chat.endswith("The hook chat needs the variable NO_SUCH, which is not set.")
+    assert log.endswith(f"The hook log needs the file {tmp_path}/nowhere, which is not readable.")
 
 
 def test_status_says_when_the_settings_need_a_restart(tmp_path: Path) -> None:
