@@ -136,11 +136,12 @@ def asgi_wrapper(datasette: Any) -> Any:
     takes_reports = http_location.setting(datasette, "reports", False)
     posted = {route.pattern for route in ROUTES if route.post and takes_reports}
 
-    def wrapped(app: App) -> App:
+    def around(app: App) -> App:
         app = limits.wrap(_with_tables(app, datasette), datasette, routes, posted)
-        return security_headers.wrap(access.wrap(app, datasette))
+        wrapped: App = responses.compressing(security_headers.wrap(access.wrap(app, datasette)))
+        return wrapped
 
-    return wrapped
+    return around
 
 
 @hookimpl

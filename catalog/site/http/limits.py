@@ -161,8 +161,7 @@ def wrap(
                     turn.close()
                 await send(message)
 
-            last = responses.compressing(scope, sent) if is_table else sent
-            last = _whole_rows(last) if is_table and path.endswith(".csv") else last
+            last = _whole_rows(sent) if is_table and path.endswith(".csv") else sent
             async with asyncio.timeout(LONGEST):
                 await app(scope, receive, last)
 

@@ -1,7 +1,6 @@
 """HTTP responses of the site: types, validators, 304, HEAD, compression, files and errors."""
 
 import asyncio
-import gzip
 import hashlib
 import json
 import logging
@@ -23,7 +22,6 @@ WHOLE = 2**20
 PIECE = 2**18
 """Bytes of a larger file that are read into memory at once."""
 
-_COMPRESSED = "-gzip"
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,3})?")
 _ENTITY_TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
@@ -39,23 +37,13 @@ def of_bytes(
 ) -> Response:
     """Return a response, or 304 if the client's copy is current.
 
-    etag is the validator without quotes. The response to HEAD has no body. A long body is
-    compressed if the client accepts gzip.
+    etag is the validator without quotes. The response to HEAD has no body.
     """
     all_headers = {"Cache-Control": "no-cache", **(headers or {})}
-    compress = (
-        len(body) >= WORTH_COMPRESSING
-        and not content_type.startswith("image/")
-        and _accepts_gzip(request.headers.get("accept-encoding", ""))
-    )
-    all_headers["Vary"] = "Accept-Encoding"
     if etag:
-        all_headers["ETag"] = f'"{etag}{_COMPRESSED}"' if compress else f'"{etag}"'
+        all_headers["ETag"] = f'"{etag}"'
     if status == 200 and is_known(request, etag):
         return Response(b"", 304, all_headers, content_type)
-    if compress:
-        body = gzip.compress(body, 4, mtime=0)
-        all_headers["Content-Encoding"] = "gzip"
     all_headers["Content-Length"] = str(len(body))
     return Response(b"" if request.method == "HEAD" else body, status, all_headers, content_type)
 
@@ -83,44 +71,41 @@ def of_file(
     etag: str,
     headers: Mapping[str, str],
 ) -> "Response | FileResponse":
-    """Return a file as a response, or the range that is asked for; much is sent in pieces.
+    """Return a file, or the range of it that is asked for, as a response in pieces.
 
     done, which closes the file, is called at the end, also after an error.
     """
-    if (part := _range(request, size, etag)) is not None:
-        return _of_range(file, size, part, content_type, done, {**headers, "ETag": f'"{etag}"'})
-    headers = {**headers, "Accept-Ranges": "bytes"}
-    if size > WHOLE and request.method != "HEAD" and not is_known(request, etag):
+    part = _range(request, size, etag)
+    if part and request.method != "HEAD" and not is_known(request, etag):
+        of_part = f"bytes {part.start}-{part.stop - 1}/{size}"
         all_headers = {
             "Cache-Control": "no-cache",
-            "Vary": "Accept-Encoding",
             "ETag": f'"{etag}"',
+            "Accept-Ranges": "bytes",
             **headers,
             "Content-Type": content_type,
-            "Content-Length": str(size),
+            "Content-Length": str(len(part)),
+            **({"Content-Range": of_part} if len(part) < size else {}),
         }
-        return FileResponse(file, size, all_headers, done)
-    try:
-        body = file.read() if size <= WHOLE else b""
-    finally:
-        done()
-    response = of_bytes(request, body, content_type, etag=etag, headers=headers)
-    if response.status == 200 and size > WHOLE:
-        response.headers["Content-Length"] = str(size)
+        return FileResponse(file, part, 206 if len(part) < size else 200, all_headers, done)
+    done()
+    if size and not part:
+        return Response("", 416, {"Content-Range": f"bytes */{size}"}, TEXT)
+    response = of_bytes(request, b"", content_type, etag=etag, headers=headers)
+    if response.status == 200:
+        response.headers |= {"Accept-Ranges": "bytes", "Content-Length": str(size)}
     return response
 
 
-def _range(request: Any, size: int, etag: str) -> range | None:
-    """Return the bytes that a request asks for: RFC 9110, section 14; None for the whole file.
+def _range(request: Any, size: int, etag: str) -> range:
+    """Return the bytes that a request asks for: RFC 9110, section 14.
 
-    An empty range is one that the file does not have. Several ranges get the whole file.
+    They are none if the file ends before. Anything but one range gets the whole file.
     """
     match = _RANGE.fullmatch(request.headers.get("range", "").strip())
     condition = request.headers.get("if-range", f'"{etag}"').strip()
-    if not match or match[0].endswith("=-") or request.method != "GET":
-        return None
-    if condition != f'"{etag}"' or is_known(request, etag):
-        return None
+    if not match or match[0].endswith("=-") or condition != f'"{etag}"':
+        return range(size)
     first, last = match.groups()
     if not first:
         return range(max(0, size - int(last)), size)
@@ -130,39 +115,19 @@ def _range(request: Any, size: int, etag: str) -> range | None:
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 
 
-def _of_range(
-    file: IO[bytes],
-    size: int,
-    part: range,
-    content_type: str,
-    done: Callable[[], None],
-    headers: dict[str, str],
-) -> "Response | FileResponse":
-    if not part:
-        done()
-        return Response("", 416, {"Content-Range": f"bytes */{size}"}, TEXT)
-    file.seek(part.start)
-    headers |= {
-        "Content-Range": f"bytes {part.start}-{part.stop - 1}/{size}",
-        "Content-Type": content_type,
-        "Content-Length": str(len(part)),
-    }
-    return FileResponse(file, len(part), headers, done, status=206)
-
-
 class FileResponse:
-    """Response whose body is a file, or a part of it from its position, in bounded memory."""
+    """Response whose body is a part of a file, sent in bounded memory."""
 
     def __init__(
         self,
         file: IO[bytes],
-        size: int,
+        part: range,
+        status: int,
         headers: dict[str, str],
         done: Callable[[], None],
-        status: int = 200,
     ) -> None:
         self.status, self.headers = status, headers
-        self._file, self._size, self._done = file, size, done
+        self._file, self._part, self._done = file, part, done
 
     async def asgi_send(self, send: Any) -> None:
         """Send the response. Raises OSError if the file has become shorter."""
@@ -172,7 +137,8 @@ class FileResponse:
         try:
             start = {"type": "http.response.start", "status": self.status, "headers": headers}
             await send(start)
-            left = self._size
+            left = len(self._part)
+            self._file.seek(self._part.start)
             while left:
                 piece = await asyncio.to_thread(self._file.read, min(PIECE, left))
                 if not piece:
@@ -184,45 +150,56 @@ class FileResponse:
 
 
 def is_known(request: Any, etag: str | None) -> bool:
-    """Return whether If-None-Match names an ETag, compared weakly: RFC 9110, section 13.1.2.
-
-    The suffix that marks compression is ignored.
-    """
+    """Return whether If-None-Match names an ETag, compared weakly: RFC 9110, section 13.1.2."""
     named: str = request.headers.get("if-none-match", "")
     if not etag or named.strip() == "*":
         return bool(etag and named)
-    return etag in {tag.removesuffix(_COMPRESSED) for tag in _ENTITY_TAG.findall(named)}
+    return etag in _ENTITY_TAG.findall(named)
 
 
-def compressing(scope: Any, send: Any) -> Any:
-    """Return a function that sends a response, compressed in pieces if the client accepts gzip."""
-    accepted = dict(scope["headers"]).get(b"accept-encoding", b"").decode("latin-1")
-    if scope["method"] == "HEAD" or not _accepts_gzip(accepted):
-        return send
-    packer = zlib.compressobj(4, wbits=16 + zlib.MAX_WBITS)
-    is_packed = False
+def compressing(app: Any) -> Any:
+    """Return the application, whose texts are compressed for clients that accept gzip."""
 
-    async def sent(message: Any) -> None:
-        nonlocal is_packed
-        if message["type"] == "http.response.start":
-            headers = [(name.lower(), value) for name, value in message.get("headers", ())]
-            is_packed = message["status"] == 200 and b"content-encoding" not in dict(headers)
-            if is_packed:
-                kept = [header for header in headers if header[0] != b"content-length"]
-                kept += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
-                message = {**message, "headers": kept}
-        elif is_packed:
-            body, is_more = message.get("body", b""), message.get("more_body", False)
-            if len(body) > PIECE:  # other visitors need not wait
-                body = await asyncio.to_thread(packer.compress, body)
-            else:
-                body = packer.compress(body)
-            message = {**message, "body": body if is_more else body + packer.flush()}
-            if is_more and not body:
-                return
-        await send(message)
+    async def compressed(scope: Any, receive: Any, send: Any) -> None:
+        accepted = dict(scope.get("headers", ())).get(b"accept-encoding", b"").decode("latin-1")
+        accepts = _accepts_gzip(accepted)
+        packer = zlib.compressobj(4, wbits=16 + zlib.MAX_WBITS)
+        is_packed = False
 
-    return sent
+        async def sent(message: Any) -> None:
+            nonlocal is_packed
+            if message["type"] == "http.response.start":
+                headers = [(name.lower(), value) for name, value in message.get("headers", ())]
+                of = dict(headers)
+                is_long = int(of.get(b"content-length", WORTH_COMPRESSING)) >= WORTH_COMPRESSING
+                is_text = bool(_PACKABLE.match(of.get(b"content-type", b"")))
+                is_200 = message["status"] == 200 and scope["method"] != "HEAD"
+                is_packed = accepts and is_200 and is_text and is_long
+                changed = {b"vary": b"Accept-Encoding"}
+                if is_packed:
+                    changed |= {b"content-encoding": b"gzip", b"content-length": b""}
+                if accepts and is_text and of.get(b"etag", b"").startswith(b'"'):
+                    changed[b"etag"] = b"W/" + of[b"etag"]  # it is of the bytes before compression
+                if of.get(b"vary"):
+                    changed[b"vary"] += b", " + of[b"vary"]
+                headers = [header for header in headers if header[0] not in changed]
+                headers += [header for header in changed.items() if header[1]]
+                message = {**message, "headers": headers}
+            elif is_packed:
+                body, is_more = message.get("body", b""), message.get("more_body", False)
+                if len(body) > PIECE:  # other visitors need not wait
+                    body = await asyncio.to_thread(packer.compress, body)
+                else:
+                    body = packer.compress(body)
+                message = {**message, "body": body if is_more else body + packer.flush()}
+            await send(message)
+
+        await app(scope, receive, sent if scope["type"] == "http" else send)
+
+    return compressed
+
+
+_PACKABLE = re.compile(rb"text/|application/(?:json|xml|atom|yaml|toml|javascript)|image/svg")
 
 
 def _accepts_gzip(header: str) -> bool:

@@ -417,7 +417,7 @@ def test_any_other_range_is_the_whole_file(large: Site, asked: str) -> None:
     assert response.headers["accept-ranges"] == "bytes"
     headers = {"Range": "bytes=0-1", "If-Range": '"old"'}
     assert large.ask("get", PATH, headers=headers).content == LARGE
-    headers["If-Range"] = response.headers["etag"]
+    headers["If-Range"] = response.headers["etag"].removeprefix("W/")
     assert large.ask("get", PATH, headers=headers).status_code == 206
 
 

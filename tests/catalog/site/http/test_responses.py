@@ -86,9 +86,9 @@ def test_compression_is_for_those_who_ask(site: Site, accepts: str, encoding: st
 
 
 def test_a_compressed_copy_is_known_by_either_validator(site: Site, published: Path) -> None:
-    """The ETag has a suffix for gzip; with or without it, it stands for the same text."""
+    """The ETag is weak for gzip; weak or not, it stands for the same text."""
     long = site.ask("get", "/skills/word-count/preview", headers={"Accept-Encoding": "gzip"})
-    assert long.headers["etag"].endswith('-gzip"')
+    assert long.headers["etag"].startswith('W/"')
     plain = {"Accept-Encoding": "identity", "If-None-Match": long.headers["etag"]}
     assert site.ask("get", "/skills/word-count/preview", headers=plain).status_code == 304
 
@@ -111,8 +111,6 @@ def indexed_site(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         ('"x" ,W/"{}"', 304),
         ("*", 304),
         (" * ", 304),
-        ('"{}-gzip"', 304),
-        ('W/"{}-gzip"', 304),
         ('"{}-br"', 200),
         ('"{}x"', 200),
         ('"x{}"', 200),
