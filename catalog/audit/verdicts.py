@@ -186,7 +186,7 @@ def _findings(db: Database, condition: str, values: list[object]) -> list[derive
 
 
 def of_catalog(db: Database) -> Iterator[Difference]:
-    """Yield wrong winners and reasons among rivals, unapproved versions, and wrong derived rows."""
+    """Yield wrong winners and reasons among rivals, and unapproved versions."""
     rivals: dict[str, list[Row]] = defaultdict(list)
     for row in db.query(_ACCEPTED):
         rivals[row["skill_id"]].append(row)
@@ -194,10 +194,6 @@ def of_catalog(db: Database) -> Iterator[Difference]:
         yield from _of_rivals(db, skill_id, group)
     for root, path in db.execute(_UNAPPROVED).fetchall():
         yield Difference("catalog", root, path, "it is at a version that nobody has approved")
-    for wrong in derived.wrong_texts(db):
-        yield Difference("catalog", wrong.root, wrong.path, "its search entry is wrong")
-    for _, root, path in references.wrong_skills(db):
-        yield Difference("catalog", root, path, "its references to other skills are outdated")
 
 
 def _of_rivals(db: Database, skill_id: str, group: Sequence[Row]) -> Iterator[Difference]:

@@ -37,7 +37,7 @@ from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import list_packages
 from catalog.writing.retention import PackageCollector
 from catalog.writing.retention import thin as thin_history
-from catalog.writing.rows import derived, references
+from catalog.writing.rows import derived
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.roots import Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
@@ -281,18 +281,6 @@ class Store:
         self.db.execute("DELETE FROM scans WHERE id = ?", [scan])
 
     # Upkeep
-
-    def repair_search(self) -> None:
-        """Make the searchable texts match the accepted skills; see `derived.repair_texts`."""
-        if wrong := derived.wrong_texts(self.db):
-            with self.db.transaction():
-                derived.repair_texts(self.db, wrong)
-
-    def repair_references(self) -> None:
-        """Resolve the references between skills that are outdated; see `references`."""
-        if wrong := references.wrong_skills(self.db):
-            with self.db.transaction():
-                references.resolve_skills(self.db, [skill for skill, *_ in wrong])
 
     def collect(self, keep: Retention, at: datetime) -> int:
         """Remove packages past retention; see `PackageCollector.collect`."""

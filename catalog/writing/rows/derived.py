@@ -170,27 +170,6 @@ def rebuild_search(db: Writer) -> None:
         db.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
 
 
-class WrongText(NamedTuple):
-    """A skill whose searchable text is missing, outdated or superfluous."""
-
-    skill: int
-    root: str
-    path: str
-    is_indexed: bool  # whether the full-text tables agree with the tables below them
-
-
-def wrong_texts(db: Database) -> list[WrongText]:
-    """Return the skills whose searchable text differs from their accepted content."""
-    return [WrongText(*row) for row in db.execute(_WRONG)]
-
-
-def repair_texts(db: Writer, wrong: Sequence[WrongText]) -> None:
-    """Write these texts again, in the caller's transaction. Raises sqlite3.Error."""
-    if not all(row.is_indexed for row in wrong):
-        rebuild_search(db)  # first: a row must be indexed before it can be removed
-    write(db, [row.skill for row in wrong])
-
-
 Findings: TypeAlias = Mapping[SkillKey, Sequence[Finding]]
 """All findings of skills that have one of some codes, in order."""
 
@@ -233,18 +212,6 @@ _CONTENTS = f"""
            (SELECT group_concat(path, ' ') FROM (SELECT path FROM files WHERE version = v.id
                                                  ORDER BY id))
     FROM {_CURRENT}
-"""
-_WRONG = """
-    SELECT id, root, path, has_text = is_indexed AND is_named FROM (
-        SELECT s.id, s.root, s.path,
-               CASE WHEN s.status IN ('active', 'shadowed') THEN s.current_version_id END
-                   AS version,
-               t.version AS has_version, t.id IS NOT NULL AS has_text,
-               EXISTS (SELECT 1 FROM skill_text_fts_docsize WHERE id = s.id) AS is_indexed,
-               EXISTS (SELECT 1 FROM skills_fts_docsize WHERE id = s.id) AS is_named
-        FROM skills AS s LEFT JOIN skill_text AS t ON t.id = s.id)
-    WHERE version IS NOT has_version OR has_text != is_indexed OR NOT is_named
-    ORDER BY id
 """
 _STORED = f"""
     SELECT {columns(FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill

@@ -63,14 +63,6 @@ def resolve_skills(db: Writer, skills: Sequence[int]) -> None:
     derived.replace_findings(db, CODES, {skill.place: skill.findings for skill in states})
 
 
-def wrong_skills(db: Database) -> list[derived.SkillKey]:
-    """Return the skills whose references or findings are outdated."""
-    skills = [skill for (skill,) in db.execute(_WITH_REFERENCES, CODES)]
-    states = list(_states(db, skills))
-    wrong = derived.wrong_findings(db, CODES, {skill.place: skill.findings for skill in states})
-    return [skill.place for skill in states if skill.changed or skill.place in wrong]
-
-
 class _State(NamedTuple):
     """A skill with the changes to its references and to the findings about them."""
 
@@ -348,7 +340,4 @@ _USERS = """
     UNION
     SELECT r.skill FROM json_each(:names) AS name CROSS JOIN skill_references AS r
         INDEXED BY skill_references_by_wanted ON r.wanted = name.value
-"""
-_WITH_REFERENCES = """
-    SELECT skill FROM skill_references UNION SELECT skill FROM findings WHERE code IN (?, ?)
 """

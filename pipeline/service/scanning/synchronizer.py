@@ -285,8 +285,6 @@ class FullScan(Synchronizer):
         if self.plan.deep:
             yield from _each(self._store.repair.repair_all(datetime.now(UTC)))
         if self.plan.deep or self.plan.trigger == "start":
-            self._store.repair_search()
-            self._store.repair_references()
             for unrepaired in self._store.repair.check(datetime.now(UTC), deep=self.plan.deep):
                 self.report.unsettled += [WatchUnit(*key) for key in unrepaired]
                 yield

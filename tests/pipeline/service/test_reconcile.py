@@ -102,15 +102,6 @@ def edit_last_good(kept: Kept) -> None:
     flip_byte(kept.settings.skills_folder / "a/SKILL.md")
 
 
-def leave_text_of_held(kept: Kept) -> None:
-    """Leave a search entry of a pending skill whose folder is gone."""
-    shutil.rmtree(kept.root / "deep")
-    kept.write(
-        "UPDATE skills SET status = 'pending', shadowed_by = NULL, pending_since = '2026',"
-        " held_cause = 'mass_removal' WHERE path = 'deep/b'"
-    )
-
-
 def flip_byte(file: Path) -> None:
     """Change one byte, so that the size stays."""
     data = file.read_bytes()
@@ -171,22 +162,6 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
         lambda kept: kept.write("DELETE FROM findings"),
         "the catalog has the wrong findings",
     ),
-    "search lost": (
-        lambda kept: kept.write("DELETE FROM skill_text"),
-        "its search entry is wrong",
-    ),
-    "search row of another version": (
-        lambda kept: kept.write(
-            "UPDATE skill_text SET version = (SELECT version FROM skill_text WHERE id = 2)"
-            " WHERE id = 1"
-        ),
-        "its search entry is wrong",
-    ),
-    "search index row lost": (
-        lambda kept: kept.write("DELETE FROM skill_text_fts_docsize"),
-        "its search entry is wrong",
-    ),
-    "search row left": (leave_text_of_held, "its search entry is wrong"),
     "shown as pending": (
         lambda kept: kept.write(
             "UPDATE skills SET pending_since = '2026', pending_reason = 'x' WHERE path = 'a'"

@@ -244,21 +244,6 @@ def test_the_log_names_the_users_of_a_removed_skill(
     assert "removed other (used by user)" in caplog.messages
 
 
-def test_tampered_references_are_found_and_repaired(roots: Roots, skill: SkillWriter) -> None:
-    """A wrong target, and a deleted finding."""
-    link(skill, roots)
-    roots.scan()
-    db = roots.store.db
-    for tampering in (
-        "UPDATE skill_references SET to_skill = 1, problem = NULL",
-        "DELETE FROM findings WHERE code = 'skill-reference-broken'",
-    ):
-        db.execute(tampering)
-        assert [each.path for each in verdicts.of_catalog(db)] == ["user"]
-        roots.store.repair_references()
-        assert list(verdicts.of_catalog(db)) == []
-
-
 def test_only_the_skills_concerned_are_resolved(
     roots: Roots, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
