@@ -44,6 +44,17 @@ class Review(NamedTuple):
     version: str
 
 
+class Link(NamedTuple):
+    """Directory of `skilldrop link`, in the columns of `linked_directories`."""
+
+    path: str
+    index_name: str | None
+    filter: str
+    is_copy: int
+    agent: str | None
+    finder: str | None
+
+
 @dataclass(slots=True)
 class Decisions:
     """Decisions in force, and all reviews in their order."""
@@ -51,6 +62,7 @@ class Decisions:
     pins: dict[Place, Pin] = field(default_factory=dict)
     preferences: dict[Place, str] = field(default_factory=dict)  # times, ISO 8601
     reviews: list[Review] = field(default_factory=list)
+    links: dict[str, Link] = field(default_factory=dict)  # by path
 
     def of_places(self, kind: str) -> dict[Place, Any]:
         """Return the decisions on skills: kind is pin or prefer."""
@@ -107,6 +119,8 @@ def decided_in(connection: sqlite3.Connection) -> Decisions:
             found.preferences[root, path] = at
     with suppress(sqlite3.Error):
         found.reviews += (Review(*row) for row in connection.execute(_REVIEWS))
+    with suppress(sqlite3.Error):
+        found.links |= {row[0]: Link(*row) for row in connection.execute(_LINKS)}
     return found
 
 
@@ -121,6 +135,11 @@ def _differences(
                 yield {"decision": kind, "root": root, "path": path, **fields}
         for root, path in filter(is_known, before.keys() - now.keys()):
             yield {"decision": f"un{kind}", "root": root, "path": path}
+    for path, link in decided.links.items():
+        if known.links.get(path) != link:
+            yield {"decision": "link", **link._asdict()}
+    for path in known.links.keys() - decided.links.keys():
+        yield {"decision": "unlink", "path": path}
     old = set(known.reviews)
     for review in decided.reviews:
         if review not in old:
@@ -133,6 +152,11 @@ def _apply(found: Decisions, entry: dict[str, Any]) -> None:
     if decision == "review":
         fields = entry | {"decision": entry["verdict"]}
         found.reviews.append(Review(*(fields[name] for name in Review._fields)))
+        return
+    if decision in ("link", "unlink"):
+        found.links.pop(entry["path"], None)
+        if decision == "link":
+            found.links[entry["path"]] = Link(*(entry[name] for name in Link._fields))
         return
     place = (str(entry["root"]), str(entry.get("path")))
     if decision == "pin":
@@ -151,6 +175,10 @@ _PINS = """
 _PREFERENCES = """
     SELECT root, path, preferred_at FROM skills
     WHERE preferred_at > '' AND status != 'removed' ORDER BY +id
+"""
+_LINKS = f"""
+    SELECT {", ".join(Link._fields)} FROM linked_directories
+    WHERE origin = 'command' AND NOT is_leaving ORDER BY id
 """
 _REVIEWS = """
     SELECT digest, decision, decided_by, decided_at, why, version FROM reviews ORDER BY id
@@ -194,6 +222,13 @@ class DecisionKeeper:
         new = [each for each in self.kept().reviews if each not in known]
         self._db.table("reviews").insert_all(review._asdict() for review in new)
         return len(new)
+
+    def take_links(self) -> int:
+        """Store the directories of links that only the journal has; return the number of all."""
+        links = self.kept().links.values()
+        rows = [link._asdict() | {"origin": "command"} for link in links]
+        self._db.table("linked_directories").insert_all(rows, ignore=True)
+        return len(rows)
 
     def lost_pins(self) -> dict[Place, Pin]:
         """Return the pins that only the journal has, by place."""

@@ -72,8 +72,6 @@ class PackageRepair:
     def end_takeover(self, at: datetime) -> Iterator[int]:
         """Remove the packages that only a lost catalog knew, once all roots were read."""
         if self._takeover.is_under_way:
-            with suppress(NotPlaced):  # the publication that follows reports it
-                self._copies.update(())  # copies of the lost catalog are known by their packages
             removed = yield from self._repair_all(at, sweeps=True)
             if removed:
                 count = humanize.count(removed, "package")
@@ -98,6 +96,9 @@ class PackageRepair:
             lost,
         )
         if sweeps and (wrong := list(strays(self._db, listing))):
+            with suppress(NotPlaced):  # the publication that follows reports it
+                # Copies of a lost catalog, or from after a backup, are known by their packages.
+                self._copies.update(())
             with packaging.opened() as packages:
                 for path, _ in wrong:
                     packages.remove(path)

@@ -130,8 +130,8 @@ class Takeover:
                     )
         except (OSError, sqlite3.Error) as error:
             log.warning(
-                "The directories of `skilldrop link` cannot be taken over from %s (%s); "
-                "run it for each again.",
+                "The copies that `skilldrop link` made cannot be read in %s (%s); those of other "
+                "versions stay as they are.",
                 aside,
                 error,
             )

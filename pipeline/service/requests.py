@@ -106,6 +106,7 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> di
     if known and known.origin == "settings" and not known.is_leaving:
         raise NotPossible(f"{link.path} is in the settings; change its filter there, in [[links]].")
     kept = store.links.link(link)
+    store.decisions.write(datetime.now(UTC))
     told = [each.summary() for each in told_skills.of_directories(store.db, link.path)]
     return {**kept._asdict(), "told": told[0] if told else None}
 
@@ -119,7 +120,9 @@ def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
         raise NotPossible(f"{path} belongs to the catalog; its skills are always kept.")
     if known.origin == "settings" and not known.is_leaving:
         raise NotPossible(f"{path} is in the settings; remove it there, from [[links]].")
-    return dict(store.links.unlink(known)._asdict())
+    removed = store.links.unlink(known)
+    store.decisions.write(datetime.now(UTC))
+    return dict(removed._asdict())
 
 
 HANDLERS: dict[str, Handler] = {

@@ -1,5 +1,6 @@
 """Catalogs that are lost, or were written by an unreleased program, and what stays of them."""
 
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -64,6 +65,11 @@ class Shared:
         lines = (self.data / "index/default.txt").read_text().splitlines()[1:]
         return sorted(line.partition(":")[0] for line in lines if line)
 
+    def status(self) -> dict[str, Any]:
+        """Return the state of the catalog."""
+        found: dict[str, Any] = json.loads(self.run("status", "--json").stdout)
+        return found
+
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Query the catalog."""
         with closing(sqlite3.connect(self.data / "catalog.db")) as db:
@@ -123,7 +129,10 @@ def test_what_agents_get_stays(
         assert older.listed() == GIVEN
         assert older.rows("SELECT name FROM skills WHERE is_conflict") == []
         older.scan()
-    taken = "with 7 published skills, 0 older versions, 1 review, 1 pin and 1 preference taken over"
+    taken = (
+        "with 7 published skills, 0 older versions, 1 review, 1 pin, 1 preference and 0 directories"
+        " of links taken over"
+    )
     assert caplog.text.count("taken over") == caplog.text.count(taken) == 1
 
 
@@ -250,3 +259,66 @@ def test_a_preference_still_settles_a_conflict(plain: Shared) -> None:
         ("a/same", 0),
         ("z/same", 0),
     ]
+
+
+def linked(shared: Shared) -> dict[str, str]:
+    """Return the bodies of the skills in both directories of `skilldrop link`, and of our own."""
+    folders = [shared.folder / "copies", shared.folder / "links", shared.data / "skills"]
+    return {
+        f"{folder.name}/{path.parent.name}": path.read_text().splitlines()[-1]
+        for folder in folders
+        for path in sorted(folder.glob("*/SKILL.md"))
+    }
+
+
+def link(shared: Shared) -> None:
+    """Give agents the skills as copies and as links."""
+    shared.run("link", "--copy", shared.folder / "copies")
+    shared.run("link", shared.folder / "links")
+
+
+def test_a_deleted_catalog_loses_no_directory_of_links(
+    plain: Shared, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They are in the journal; one that was unlinked does not come back."""
+    link(plain)
+    plain.run("link", plain.folder / "former")
+    plain.run("unlink", plain.folder / "former")
+    before = linked(plain)
+    plain.lose()
+    plain.scan()
+    assert "and 2 directories of links taken over" in caplog.text
+    assert linked(plain) == before
+    write_skill(plain.folder / "root/z/same", body="Edited.")
+    write_skill(plain.folder / "root/new", body="New.")
+    plain.scan()
+    assert {"copies/same", "copies/new", "links/new"} <= linked(plain).keys()
+    assert linked(plain)["copies/same"] == linked(plain)["links/same"]
+    assert not list((plain.folder / "former").iterdir())
+    assert not [each for each in plain.status()["links"] if each["taken"] or each["foreign"]]
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_restored_backup_knows_the_copies_from_after_it(
+    plain: Shared, is_edited: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also those of skills that it does not have; elsewhere, a copy of another version stays."""
+    link(plain)
+    with closing(sqlite3.connect(plain.data / "catalog.db")) as db:
+        db.execute("VACUUM INTO ?", [str(plain.folder / "backup.db")])
+    write_skill(plain.folder / "root/new", body="New.")
+    write_skill(plain.folder / "root/z/same", body="Edited.")
+    plain.scan()
+    (package,) = plain.data.glob("packages/new/2*")
+    package.rename(package.with_name("20250101-000000"))  # else the next has the same name
+    if is_edited:
+        write_skill(plain.folder / "root/new", body="Newer.")
+    plain.lose()
+    (plain.folder / "backup.db").rename(plain.data / "catalog.db")
+    caplog.clear()
+    plain.scan()
+    assert "was not made by skilldrop" not in caplog.text
+    newest = "Newer." if is_edited else "New."
+    assert linked(plain)["skills/new"] == linked(plain)["links/new"] == newest
+    assert linked(plain)["copies/new"] == "New."
+    assert ("copies/new is unknown to this catalog" in caplog.text) is is_edited

@@ -320,7 +320,7 @@ class LinkKeeper:
                 continue
             if not is_put and (before is None or before.is_linked):
                 log.warning(
-                    "%s was not made by skilldrop, so it stays, and the skill is not placed there",
+                    "%s is unknown to this catalog, so it stays, and the skill is not placed there",
                     place,
                 )
             done.append(row._replace(is_linked=is_put, former_target=None))
@@ -369,8 +369,11 @@ def _expected(stored: LinkRow | None, wanted: LinkRow, entries: Entries) -> Link
         if stored.target == wanted.target:
             return stored._replace(skill_id=wanted.skill_id)
         return wanted._replace(former_target=stored.target, is_linked=True)
-    if entries.exists(wanted.name):
-        return wanted
+    if target := entries.recognised(wanted.name, with_copies=False):  # from after a backup
+        return wanted._replace(former_target=target, is_linked=True)
+    if entries.exists(wanted.name):  # a copy of ours is read-only
+        is_ours = wanted.is_copy and entries.damage(wanted) is None
+        return wanted._replace(is_linked=is_ours)
     return wanted._replace(is_linked=True, former_target="")
 
 

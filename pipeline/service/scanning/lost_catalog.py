@@ -42,13 +42,13 @@ def take_over(store: Store, settings: Settings) -> None:
     """
     listing = list_packages(settings.packages_folder)
     kept = store.decisions.kept()
-    has_decisions = bool(kept.pins or kept.preferences or kept.reviews)
+    has_decisions = bool(kept.pins or kept.preferences or kept.reviews or kept.links)
     lost = store.takeover.begin(listing, datetime.now(UTC), has_decisions=has_decisions)
     if not store.takeover.is_under_way:
         return
     versions = (path.partition("/")[2] for path in listing.packages)
     store.packager.named_after = max(versions, default="")
-    reviews = store.decisions.take_reviews()
+    reviews, links = store.decisions.take_reviews(), store.decisions.take_links()
     pinned = list(_pinned(store, settings))
     published = _published(store, settings, listing, {each.path for each in pinned})
     packages = [*pinned, *published]
@@ -59,13 +59,15 @@ def take_over(store: Store, settings: Settings) -> None:
         return  # an earlier start has said it
     skills = sum(each.path in taken for each in packages)
     log.warning(
-        "the catalog %s; a new one is built from the roots, with %s, %s, %s, %s and %s taken over",
+        "the catalog %s; a new one is built from the roots, with %s, %s, %s, %s, %s and %s taken "
+        "over",
         lost,
         count(skills, "published skill"),
         count(len(taken) - skills, "older version"),
         count(reviews, "review"),
         count(sum(each.is_pinned and each.path in taken for each in packages), "pin"),
         count(len(kept.preferences), "preference"),
+        count(links, "directory of links", "directories of links"),
     )
     if refused := sorted(each.path for each in packages if each.path not in taken):
         log.warning(

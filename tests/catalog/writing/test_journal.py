@@ -223,7 +223,7 @@ def test_decisions_from_the_journal_are_told(
     """The log says how many were taken over."""
     mishap("")
     run("scan")
-    assert caplog.text.count("2 reviews, 0 pins and 0 preferences taken over") == 1
+    assert caplog.text.count("2 reviews, 0 pins, 0 preferences and 0 directories") == 1
 
 
 def test_a_pin_outlives_the_catalog() -> None:

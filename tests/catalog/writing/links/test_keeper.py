@@ -241,7 +241,7 @@ def test_entries_of_others_stay_and_are_told(
     it.scan()
     it.scan()
     assert identity(mine) == before
-    assert caplog.text.count("agent/pdf was not made by skilldrop") == 1
+    assert caplog.text.count("agent/pdf is unknown to this catalog") == 1
     store = it.open()
     ((taken, linked),) = [
         (row["taken"], row["linked"]) for row in status.load(store.db)["links"] if row["taken"]

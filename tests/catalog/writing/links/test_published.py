@@ -348,7 +348,7 @@ def test_entries_of_others_stay_and_are_reported(
     it.scan()
     it.scan()
     assert content(mine) == before
-    assert caplog.text.count("skills/pdf was not made by skilldrop") == 1
+    assert caplog.text.count("skills/pdf is unknown to this catalog") == 1
     assert it.differences() == ["pdf: skilldrop did not make it, so the skill is not there"]
     index = (it.settings.index_folder / "default.txt").read_text()
     assert location_of(index, "pdf") == f"{it.settings.packages_folder}/pdf/current/SKILL.md"
