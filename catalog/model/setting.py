@@ -174,7 +174,7 @@ class SiteSettings(Table):
     names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
         (), description="a list of additional host names of the site, without ports"
     )
-    sql: bool = Field(False, description="true or false")
+    sql: bool | None = Field(None, description="true or false")
     url: Annotated[str, AfterValidator(_site_url)] | None = Field(
         None, description="a URL such as https://skills.example.org/"
     )

@@ -101,13 +101,6 @@ ROUTES = (
 )
 """All addresses of the site; the first that matches is taken."""
 _ERRORS = "datasette.handle_exception"
-_INTERNAL = (
-    r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|logout|"
-    r"permissions|messages|allow-debug|patterns|actions|allowed|api|check|create-token|debug|jump|"
-    r"queries|rules|schema|tasks)(/.*|\.json)?$"
-)
-"""Datasette's pages about its files, threads and settings, which only the operator needs; the last
-two lines are those of 1.0. Pages of other plugins are not among them."""
 
 
 @hookimpl
@@ -115,12 +108,10 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     """Register the site's routes if one of the databases is a catalog."""
     if not http_location.find(datasette):
         return []
-    ours = [
+    return [
         (f"^{route.pattern}$", http_request.guarded(route.view, route.post, is_open=route.is_open))
         for route in ROUTES
     ]
-    shows_internal = http_location.setting(datasette, "inner_pages", False)
-    return ours if shows_internal else [*ours, (_INTERNAL, _not_public)]
 
 
 @hookimpl
@@ -145,12 +136,12 @@ def asgi_wrapper(datasette: Any) -> Any:
 
 
 @hookimpl
-def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | None:
-    """Refuse SQL from visitors unless the metadata allows it."""
+def permission_allowed(datasette: Any, action: str) -> bool | None:
+    """Refuse SQL from other machines unless the operator allows it; Datasette decides the rest."""
     if action != "execute-sql" or not http_location.find(datasette):
         return None
-    settings = (datasette.metadata("allow_sql", database=resource), datasette.metadata("allow_sql"))
-    return False if settings == (None, None) else None
+    allows = http_location.setting(datasette, "sql", None)
+    return None if allows or (allows is None and access.is_local()) else False
 
 
 @hookimpl
@@ -277,7 +268,3 @@ def _with_main_columns(datasette: Any, scope: Any, table: str) -> Any:
         return scope
     parameters += [("_col", column) for column in columns]
     return {**scope, "query_string": urlencode(parameters).encode()}
-
-
-async def _not_public(datasette: Any, request: Any) -> Response:
-    return responses.refusal(datasette, request.path, "This page is not public.", 404)

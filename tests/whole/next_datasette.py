@@ -37,12 +37,7 @@ FOR_PROGRAMS = (
     "/~63atalog/skills.csv?_stream=1",
 )
 REFUSED = {
-    "/catalog.json?sql=select+1": 403,
-    "/-/databases.json": 404,
-    "/-/plugins.json": 404,
-    "/-/tasks.json": 404,
-    "/-/create-token": 404,
-    "/-/debug/autocomplete": 404,
+    "/_internal.json?sql=select+1": 403,
 }
 
 

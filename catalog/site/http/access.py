@@ -1,5 +1,7 @@
 """Access to the site: only under its own host names, and with a reader's token once there is one.
 
+SQL and Datasette's inner pages are for readers on this machine.
+
 Without the check of names, a web page whose name resolves to a private address (DNS rebinding)
 could read the catalog, and absolute URLs in responses would repeat any name that a client sends.
 """
@@ -8,6 +10,7 @@ import logging
 import re
 import socket
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 from urllib.parse import unquote
 
@@ -35,6 +38,14 @@ _IN_PATH = "/token/"
 _PREFIX, _ANONYMOUS, _GUARDED = "skilldrop.prefix", "skilldrop.anonymous", "skilldrop.guarded"
 """Keys of the scope with the facts about a request's token."""
 _CACHE_CONTROL = b"cache-control"
+_INNER = re.compile(
+    r"/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|logout|"
+    r"permissions|messages|allow-debug|patterns|actions|allowed|api|check|create-token|debug|jump|"
+    r"queries|rules|schema|tasks)(/.*|\.json)?"
+)
+"""Datasette's pages about its files, threads and settings; the last two lines are those of 1.0.
+Pages of other plugins are not among them."""
+_IS_LOCAL: ContextVar[bool] = ContextVar("skilldrop_is_local", default=False)
 
 
 def wrap(app: App, datasette: Any) -> App:
@@ -46,6 +57,10 @@ def wrap(app: App, datasette: Any) -> App:
     location = http_location.find(datasette)
     file = location.catalog.absolute().with_name(token_file.NAME) if location else None
     names = Names(http_location.setting(datasette, "names", ()))
+    is_public = names.has_more or any(
+        http_location.setting(datasette, key, False) for key in ("url", "is_public")
+    )
+    shows_inner = http_location.setting(datasette, "inner_pages", False)
 
     async def guarded(scope: Any, receive: Any, send: Send) -> None:
         if not file or scope["type"] != "http":
@@ -75,9 +90,35 @@ def wrap(app: App, datasette: Any) -> App:
             headers = {"WWW-Authenticate": credentials.CHALLENGE, "Vary": "Authorization"}
             await refuse(credentials.SENTENCE, 401, headers)
             return
-        await app(allowed, receive, _private(send) if tokens else send)
+        is_local = not (is_public or tokens) and _is_local(scope)
+        path = http_location.path(datasette, allowed)
+        if _INNER.fullmatch(path) and not (is_local or shows_inner):
+            await refuse("This page is not public.", 404)
+            return
+        token = _IS_LOCAL.set(is_local)
+        try:
+            await app(allowed, receive, _private(send) if tokens else send)
+        finally:
+            _IS_LOCAL.reset(token)
 
     return guarded
+
+
+def is_local() -> bool:
+    """Return whether the present request is from this machine, to a site for it alone.
+
+    That is a site on loopback without a name, a URL, a proxy or tokens. A page of another site in a
+    browser here, which could ask for statements that take hours, is not local.
+    """
+    return _IS_LOCAL.get()
+
+
+def _is_local(scope: Mapping[str, Any]) -> bool:
+    server = str((scope.get("server") or ("",))[0])
+    is_forwarded = any(b"forwarded" in name for name, _ in scope["headers"])
+    is_of_other_site = (b"sec-fetch-site", b"cross-site") in scope["headers"]  # in a browser
+    is_here = address.is_loopback(server) and address.is_loopback(_host(scope))
+    return is_here and not is_forwarded and not is_of_other_site
 
 
 class Names:
@@ -89,6 +130,7 @@ class Names:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._own = LOOPBACK | {_normal(name) for name in names}
+        self.has_more = not all(map(address.is_loopback, self._own))
         self._machine = {_normal(name) for name in (socket.gethostname(), socket.getfqdn())}
 
     def include(self, scope: Mapping[str, Any]) -> bool:

@@ -90,22 +90,26 @@ def application(
         pm.register(plugin, http_location.PLUGIN)
     # With libyaml, which needs a tenth of the time of Datasette's own loader.
     metadata = yaml.load(metadata_path().read_text("utf-8"), Loader=yaml.CSafeLoader)
-    metadata["allow_sql"] = site.sql
+    is_public = not _is_of_this_machine(site)
+    metadata["allow_sql"] = not is_public if site.sql is None else site.sql
     usage = usage and _has_usage(catalog)
-    if not usage:
-        _leave_out_usage(metadata)
+    of_usage = metadata.pop("queries_of_usage")
+    if usage:
+        metadata["databases"]["catalog"]["queries"] |= of_usage
     own = filter(None, [urlsplit(site.url or "").hostname])
     metadata["plugins"] = {
         http_location.PLUGIN: {
             "names": [*site.names, *own],
             "url": site.url or "",
+            "is_public": is_public,
+            "sql": site.sql,
             "usage": usage,
             "count_reads": usage,
             "reports": usage and site.reports,
         }
     }
     config: dict[str, Any] = {"config": metadata} if _HAS_CONFIG else {}
-    settings = {**limits.SETTINGS, "default_allow_sql": site.sql}
+    settings = {**limits.SETTINGS, "default_allow_sql": metadata["allow_sql"]}
     datasette = Datasette([], settings=settings, metadata=metadata, **config)
     datasette.remove_database("_memory")
     database = Database(datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST)
@@ -117,6 +121,11 @@ _HAS_CONFIG = "config" in signature(Datasette).parameters
 """Whether Datasette is 1.0, which takes settings and queries from a configuration."""
 
 
+def _is_of_this_machine(site: SiteSettings) -> bool:
+    names = all(map(address.is_loopback, (site.host, *site.names)))
+    return names and not (site.url or site.behind_proxy)
+
+
 def _has_usage(catalog: Path) -> bool:
     """Create the database of reads; return whether it works, and log why not."""
     path = usage_database.path_of(catalog)
@@ -126,14 +135,6 @@ def _has_usage(catalog: Path) -> bool:
         log.warning("Reads are not counted: %s: %s", path.absolute(), error)
         return False
     return True
-
-
-def _leave_out_usage(metadata: dict[str, Any]) -> None:
-    """Remove the canned queries that need the database of reads."""
-    about = metadata["databases"]["catalog"]
-    about["queries"] = {
-        name: query for name, query in about["queries"].items() if "usage." not in query["sql"]
-    }
 
 
 def _end_when_written(catalog: Path) -> None:

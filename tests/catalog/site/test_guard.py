@@ -20,6 +20,11 @@ from catalog.writing.store import Store
 from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
+ELSEWHERE = {
+    "a proxy": {"X-Forwarded-For": "203.0.113.7"},
+    "another site": {"Sec-Fetch-Site": "cross-site"},
+}
+"""Headers of requests to loopback that do not come from this machine's own user."""
 HUGE = "select hex(zeroblob(200000000))"
 
 
@@ -36,17 +41,66 @@ HUGE = "select hex(zeroblob(200000000))"
         "/_internal.json",
     ],
 )
-def test_sql_of_visitors_is_refused(site: Site, path: str) -> None:
+def test_sql_from_other_machines_is_refused(site: Site, path: str) -> None:
     """A statement in the address is not run, whatever the form of the answer."""
     for sql in ("select 1", HUGE):
-        response = site.get(path, sql=sql)
+        response = site.ask("get", path, params={"sql": sql}, headers=ELSEWHERE["a proxy"])
         assert response.status_code == 403
         assert "_internal" in path or "does not run SQL" in response.text or "json" not in path
 
 
-def test_conditions_of_visitors_are_refused(site: Site) -> None:
+def test_conditions_from_other_machines_are_refused(site: Site) -> None:
     """`?_where=` is SQL, too."""
-    assert site.get("/catalog/skills.json", _where="1=1").status_code == 403
+    address = "/catalog/skills.json?_where=1=1"
+    assert site.ask("get", address, headers=ELSEWHERE["a proxy"]).status_code == 403
+    assert site.ask("get", address).status_code == 200
+
+
+@pytest.mark.requirement("card/sql", "card/inner-pages")
+def test_a_site_on_loopback_runs_sql_and_shows_inner_pages(site: Site) -> None:
+    """That is what readers of Datasette expect; values stay bounded."""
+    for path, sql in (
+        ("/catalog.json", "select 1"),
+        ("/catalog.json", "select count(*) from skills"),
+    ):
+        assert site.get(path, sql=sql, _shape="array").status_code == 200
+    assert "too big" in site.get("/catalog.json", sql=HUGE).json()["error"]
+    slow = "with recursive n(x) as (select 1 union all select x + 1 from n) select count(*) from n"
+    assert "too long" in site.get("/catalog.json", sql=slow).json()["error"]
+    for page in ("metadata", "versions", "plugins"):
+        assert site.get(f"/-/{page}.json").status_code == 200
+        assert site.get(f"/-/{page}").status_code == 200
+
+
+@pytest.mark.requirement("card/sql", "card/inner-pages")
+@pytest.mark.parametrize("headers", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_a_request_that_comes_from_elsewhere_gets_neither(
+    site: Site, headers: dict[str, str]
+) -> None:
+    """A proxy on this machine, and a page of another site in a browser on it."""
+    assert site.ask("get", "/catalog.json?sql=select+1", headers=headers).status_code == 403
+    assert site.ask("get", "/-/plugins.json", headers=headers).status_code == 404
+
+
+@pytest.mark.requirement("card/sql", "card/inner-pages")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"host": "0.0.0.0"}, id="all addresses"),
+        pytest.param({"names": ("skills.example.org",)}, id="a name"),
+        pytest.param({"url": "https://skills.example.org/"}, id="a URL"),
+        pytest.param({"behind_proxy": True}, id="a proxy"),
+        pytest.param({"sql": False}, id="switched off"),
+    ],
+)
+def test_a_site_for_others_runs_no_sql(
+    catalog: Path, serve: Callable[..., Site], settings: dict[str, Any]
+) -> None:
+    """Even a request from this machine is refused, as it may come through a proxy."""
+    site = serve(catalog, **settings)
+    assert site.get("/catalog.json", sql="select 1").status_code == 403
+    assert site.get("/-/plugins.json").status_code == (200 if "sql" in settings else 404)
+    assert "?sql=" not in site.get("/catalog/skills_with_tool?tool=Bash").text
 
 
 def test_canned_queries_run_only_their_own_sql(site: Site) -> None:
@@ -55,17 +109,17 @@ def test_canned_queries_run_only_their_own_sql(site: Site) -> None:
     assert {row["name"] for row in rows} == {"secret", "word-count"}
 
 
-def test_no_page_offers_to_edit_sql(site: Site) -> None:
+def test_only_readers_who_may_run_sql_are_offered_it(site: Site) -> None:
     """Pages do not offer SQL that the site would refuse."""
     for path in ("/catalog", "/catalog/skills", "/catalog/skills_with_tool?tool=Bash"):
-        page = site.get(path).text
-        assert "?sql=" not in page
-        assert 'name="sql"' not in page
+        for headers in ({}, ELSEWHERE["a proxy"]):
+            page = site.ask("get", path, headers=headers).text
+            assert ("?sql=" in page or 'name="sql"' in page) == (not headers), path
 
 
 def test_the_operator_may_allow_sql(catalog: Path, serve: Callable[..., Site]) -> None:
     """With the setting a question is answered, and its values stay bounded."""
-    site = serve(catalog, sql=True)
+    site = serve(catalog, sql=True, url="https://skills.example.org/")
     assert site.get("/catalog.json", sql="select 1", _shape="arrays").json()["rows"] == [[1]]
     response = site.get("/catalog.json", sql=HUGE)
     assert response.status_code == 400
@@ -79,11 +133,19 @@ def plain(*words: str) -> Any:
     return json.loads(answer.stdout)
 
 
-def test_plain_datasette_refuses_sql(catalog: Path, elsewhere: Callable[..., Any]) -> None:
-    """With our metadata file, and with none at all."""
-    for more in (["-m", str(app.metadata_path())], []):
+def test_plain_datasette_runs_sql_for_this_machine_alone(
+    catalog: Path, tmp_path: Path, elsewhere: Callable[..., Any]
+) -> None:
+    """With our metadata file, and with none; a name makes the site one for others."""
+    named = tmp_path / "named.json"
+    named.write_text(json.dumps({"plugins": {"skilldrop": {"names": ["skills.example.org"]}}}))
+    for more, answers in (
+        (["-m", str(app.metadata_path())], {"ok": True}),
+        ([], {"ok": True}),
+        (["-m", str(named)], {"ok": False, "status": 403}),
+    ):
         answer = elsewhere(plain, str(catalog), *more, "--get", "/catalog.json?sql=select+1")
-        assert answer["status"] == 403
+        assert {key: answer.get(key) for key in answers} == answers
 
 
 def test_plain_datasette_says_that_a_page_is_missing(
@@ -424,9 +486,9 @@ INNER = [
 
 @pytest.mark.parametrize("page", INNER)
 def test_inner_pages_of_datasette_are_not_shown(site: Site, page: str) -> None:
-    """They tell of threads, files and settings, and only the operator may know."""
+    """They tell of threads, files and settings, and only users of the machine may know."""
     for path in (f"/-/{page}", f"/-/{page}.json", f"/-/{page}?all=1"):
-        response = site.get(path)
+        response = site.ask("get", path, headers=ELSEWHERE["a proxy"])
         assert response.status_code == 404, path
         assert "catalog.db" not in response.text
 
@@ -449,9 +511,7 @@ def test_the_operator_of_a_plain_datasette_may_show_them(
     [
         ("get", "/catalog/nothing.json", 404),
         ("get", "/nothing.json", 404),
-        ("get", "/catalog.json?sql=select+1", 403),
         ("get", "/_internal.json", 403),
-        ("get", "/-/threads.json", 404),
         ("get", "/skills/none/preview", 404),
         ("get", "/index/none", 404),
         ("get", "/index/none.meta.json", 404),

@@ -69,7 +69,7 @@ def test_show_says_where_each_value_comes_from(tmp_path: Path) -> None:
     assert 'site.host = "::1"  # the environment' in lines
     assert f'data = "{tmp_path}/d"  # the command line' in lines
     assert 'roots.1.level = "enterprise"  # skilldrop.toml' in lines
-    assert "site.sql = false  # the defaults" in lines
+    assert "site.sql = null  # the defaults" in lines
     assert not [line for line in lines if line.startswith("watched")]
 
 
