@@ -188,9 +188,7 @@ def test_a_damaged_catalog_is_rebuilt(
     )
     assert (settings.data / str(damaged_file)).read_bytes() == damaged
     assert str(damaged_file) in caplog.text
-    assert (
-        "40 published skills, 78 older versions, 0 reviews, 1 pin and 0 preferences" in caplog.text
-    )
+    assert "40 published skills, 78 older versions, 0 reviews, 1 pin, 0 preferences" in caplog.text
     assert str(reason).startswith("was damaged (")
     assert rows(settings.catalog_path, PINNED) == before
     assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
@@ -244,10 +242,10 @@ def test_linked_directories_are_kept_up_to_date(
 def test_links_that_cannot_be_taken_over_are_reported(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The user must link the directories again."""
+    """Copies of other versions than the present ones are no longer known."""
     settings.catalog_path.write_bytes(b"nothing of a catalog" * 1000)
     assert scan(settings).returncode == 0
-    assert "The directories of `skilldrop link` cannot be taken over from" in caplog.text
+    assert "The copies that `skilldrop link` made cannot be read in" in caplog.text
 
 
 def test_a_killed_rebuild_loses_nothing(
