@@ -32,7 +32,7 @@ LONGEST_NUMBER = 9
 
 @dataclass(frozen=True, slots=True)
 class HeaderHealth:
-    """Health in a few words, with a sentence for a page if it is bad, and the newest change.
+    """Health in a few words, with a sentence if it is bad, the newest change, and what waits.
 
     The change is at most as new as the things that the page shows: it is looked up before them.
     """
@@ -41,6 +41,7 @@ class HeaderHealth:
     line: str
     sentence: str
     newest_change: int
+    to_review: int  # versions that wait for a person
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,8 @@ async def header_health(
             folders = [*disk_paths.disk_folders(db), str(location.catalog.absolute().parent)]
             worst = (summary.details or (summary.sentence,))[0]
             sentence = disk_paths.shortened_paths(worst, folders)
-        return HeaderHealth(summary.tone, line, sentence, activity.newest_change(db))
+        newest = activity.newest_change(db)
+        return HeaderHealth(summary.tone, line, sentence, newest, state["to_review"])
 
     try:
         return await _query(datasette, location, load)

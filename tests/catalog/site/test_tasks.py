@@ -37,8 +37,8 @@ def _text(text: str) -> Step:
     return lambda page: page.locator("main").get_by_text(text).first
 
 
-def _menu(page: Page) -> Locator:
-    return page.locator(".masthead summary")
+def _in(place: str, name: str) -> Step:
+    return lambda page: page.locator(place).get_by_role("link", name=name).first
 
 
 TASKS = [
@@ -70,8 +70,14 @@ TASKS = [
     Task(
         "duplicates",
         "",
-        [_menu, lambda page: page.get_by_role("link", name="Duplicates")],
+        [_in("footer", "Questions"), _link("Which skills are duplicates?")],
         _text("Folders with identical files"),
+    ),
+    Task(
+        "the URL of the index",
+        "",
+        [_in(".masthead", "Indexes"), _button("Copy the URL")],
+        _text("Copied"),
     ),
     Task("dangerous skills", "", [_link("With dangerous content")], _text("Hostile.")),
     Task("download", "word count", [_found("oddity"), _link("download it as ZIP")], _text("ZIP")),
@@ -89,6 +95,7 @@ CLICKS = {
     "why my skill is not in the index": 2,
     "what changed today": 1,
     "duplicates": 2,
+    "the URL of the index": 2,
     "dangerous skills": 1,
     "download": 2,
     "share a line of a version": 3,

@@ -1,11 +1,4 @@
 // All scripts are optional: the pages work without them.
-// The menu closes on Escape and on a click elsewhere.
-for (const menu of document.querySelectorAll("details.menu")) {
-  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && menu.open) { menu.open = false; menu.querySelector("summary").focus(); }
-  });
-}
 // A button copies a value.
 if (navigator.clipboard) {
   for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;

@@ -15,7 +15,7 @@ def test_health_is_a_quiet_line_and_loud_only_when_it_is_bad(
 ) -> None:
     """Also on Datasette's own pages; a visitor learns no path of the server."""
     quiet = site.get(page).text
-    assert '<a class="state quiet" href="/health">' in quiet
+    assert '<a class="state quiet" href="/health"' in quiet
     assert "needs attention" not in quiet
     with closing(Store.open(catalog)) as store:
         store.db.execute("UPDATE roots SET trouble = path || ' cannot be read'")

@@ -45,6 +45,14 @@ def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
     assert "Waiting for review" in site.get("/").text
 
 
+def test_the_head_counts_what_waits(site: Site, catalog: Path) -> None:
+    """Review is a place of the head only while something waits, also on tables."""
+    number = 'Review <span class="n">2</span>'
+    assert not any(">Review <" in site.get(path).text for path in ("/", "/catalog"))
+    fill(catalog)
+    assert all(number in site.get(path).text for path in ("/", "/catalog"))
+
+
 def test_many_versions_share_pages(site: Site, catalog: Path) -> None:
     """Each page has a part of them."""
     store = Store.open(catalog)
