@@ -1,4 +1,4 @@
-"""Shorter descriptions of skills: the beginning, then the rarest words.
+"""Shorter descriptions of skills: a passage, then the rarest other words as tags.
 
 The rarity of words is in a table that `benchmarks/word_rarity.py` made. As it does not depend on
 the catalog, neither do texts that are chosen by it.
@@ -34,11 +34,12 @@ def _table() -> dict[str, float]:
 
 
 READABLE = 60
-"""Characters from which the beginning of a description is shown; with fewer, only its words."""
+"""Characters from which a passage of a description is shown; with fewer, only tags."""
 MOST_CHARACTERS = 5_000
 """Characters of a description that are read to shorten it."""
-BEGINNING = 0.6
-"""Share of the room for the beginning of a description; its rarest words get the rest."""
+TAGS = 0.3
+"""Share of the room for tags beside a passage, which never take more than READABLE characters."""
+BETWEEN_TAGS, BEFORE_TAGS = ", ", " · "
 
 _WORD = re.compile(r"\w+(?:[-.']\w+)*[+#]*")
 _SAYS_LITTLE = re.compile(r"[\d.]+|[a-z]", re.IGNORECASE)  # numbers and single letters
@@ -63,25 +64,25 @@ class _Word(NamedTuple):
 
 
 def shorten_description(description: str, name: str, room: int) -> str:
-    """Return at most `room` characters of a one-line description, the most telling ones.
+    """Return a one-line description in at most `room` characters.
 
-    That is the whole description if it fits, else without filler phrases if that fits. A longer
-    one is shown by its beginning and then its rarest words, or below READABLE characters by its
-    rarest words alone.
+    That is the whole of it if it fits. Otherwise it is a passage in the author's words, with an
+    ellipsis wherever something is missing, then a dot and a few of its other words as tags; or
+    tags alone if the room is small.
     """
     if len(description) <= room:
         return description
-    text = truncate.without_filler(description[:MOST_CHARACTERS])
-    if 0 < len(text) <= room:
-        return text
-    text = text or description[:MOST_CHARACTERS]
+    start = truncate.opening(description)
+    before, text = ELLIPSIS if start else "", description[start:MOST_CHARACTERS]
+    if text and len(before) + len(text) <= room:
+        return before + text
     if room < (READABLE // CJK_WEIGHT if _is_cjk(text) else READABLE):
-        return _rarest_words(text, name, room)
-    beginning = shorten(text, int(room * BEGINNING))
-    words = _rarest_words(text, f"{name} {beginning}", room - len(beginning) - 1)
-    if not beginning.endswith(ELLIPSIS) or not words:
-        return shorten(text, room)
-    return f"{beginning} {words}"
+        return _tags(text, name, room)
+    for_tags = min(int(room * TAGS), READABLE)
+    passage = before + shorten(text, room - for_tags - len(before))
+    left = min(room - len(passage) - len(BEFORE_TAGS), READABLE)
+    tags = _tags(text, f"{name} {passage}", left) if passage.endswith(ELLIPSIS) else ""
+    return f"{passage}{BEFORE_TAGS}{tags}" if tags else passage
 
 
 def _is_cjk(text: str) -> bool:
@@ -89,15 +90,15 @@ def _is_cjk(text: str) -> bool:
     return not text.isascii() and 2 * sum(map(len, CJK_RUN.findall(text))) > len(text)
 
 
-def _rarest_words(text: str, known: str, room: int) -> str:
+def _tags(text: str, known: str, room: int) -> str:
     """Return the words of a text that are not known yet and say most, in its order."""
-    left = room + 1
-    chosen = []
+    left = room + len(BETWEEN_TAGS)
+    chosen: list[_Word] = []
     for word in sorted(_words(text, known), key=lambda word: (-word.value, word.start)):
-        if len(word.text) < left:
+        if len(word.text) + len(BETWEEN_TAGS) <= left:
             chosen.append(word)
-            left -= len(word.text) + 1
-    return " ".join(word.text for word in sorted(chosen, key=lambda word: word.start))
+            left -= len(word.text) + len(BETWEEN_TAGS)
+    return BETWEEN_TAGS.join(word.text for word in sorted(chosen, key=lambda word: word.start))
 
 
 def _words(text: str, known: str) -> list[_Word]:

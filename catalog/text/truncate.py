@@ -1,4 +1,4 @@
-"""Shorter forms of a text: its beginning, and a description without phrases that say nothing."""
+"""The beginning of a text, and words of a description that say nothing."""
 
 import re
 import unicodedata
@@ -90,11 +90,10 @@ _WISH = (
 _RELATION = r"(?:you|to|about|for|with|help|how|that|any|an?|the)"
 _OCCASION = (
     r"(?:(?:immediately|automatically|proactively|only|also|it|this) )*"
-    r"(?:whenever|when|if|to|for|as|any ?time)"
+    r"(?:whenever|when|if|to|for|any ?time)"
 )
-_SKILL = r"(?:the|this|a|an) (?:[\w-]+ )?(?:skill|agent skill|tool|agent|capability)"
+_SKILL = r"(?:the|this|a|an) (?:skill|agent skill|tool|agent|capability)"
 _ENGLISH = re.compile(
-    r"(?:(?:^|(?<=[.!?;:,—–|(])) *)"  # at the start of a clause
     r"(?:\|\s*)?(?:(?:always|also|only|must|should|can) )?"
     r"(?:"
     rf"(?:be )?(?:use|used|invoke|invoked|trigger|triggers|apply|load|activate|call)"
@@ -125,9 +124,10 @@ _SAYS_NOTHING = frozenset(
 )
 
 
-def without_filler(text: str) -> str:
-    """Return a text without phrases such as "Use this skill when the user wants to"."""
-    return _CHINESE.sub("", _ENGLISH.sub(" ", text)).strip(" |")
+def opening(text: str) -> int:
+    """Return the length of a stock opening such as "Use this skill when the user wants to"."""
+    match = _ENGLISH.match(text) or _CHINESE.match(text)
+    return match.end() if match else 0
 
 
 def says_nothing(description: str, name: str) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from catalog.prompt_index.builder import PromptIndex
-from catalog.prompt_index.formats import form
 from catalog.prompt_index.formats.form import Candidate, FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
@@ -85,9 +84,8 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
     """Return the names and descriptions in a text; those by name alone have no description."""
     if not index.text:
         return []
-    if spec.format == "lines":
-        return _from_lines(spec, index)
     return {
+        "lines": _from_lines,
         "xml": _from_xml,
         "semibot": _from_semibot,
         "json": _from_json,
@@ -96,11 +94,11 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
     }[spec.format](index.text)
 
 
-def _from_lines(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
-    lines = index.text.split("\n")[:-1]
-    if lines[-1] == form.left_out(spec.language, index.left_out):
-        lines.pop()
-    return [_of_line(line) for line in lines[-len(index.entries) :]]
+def _from_lines(text: str) -> list[tuple[str, str]]:
+    tree = ET.fromstring(text)
+    beside_tags = [tree.text or "", *(part.tail or "" for part in tree)]
+    _, *lines = "".join(beside_tags).strip("\n").split("\n")
+    return [_of_line(line) for line in lines if line]
 
 
 def _of_line(line: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ def locations(text: str) -> list[str]:
     pattern = _PATTERN.search(text)
     if not pattern:
         return []
-    lines = text[pattern.end() :].splitlines()[1:]
+    lines = text[pattern.end() :].splitlines()[1:-1]
     return [f"{pattern[1]}{re.split(': | ', line)[0]}{pattern[2]}SKILL.md" for line in lines]
 
 

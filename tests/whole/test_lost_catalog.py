@@ -62,7 +62,7 @@ class Shared:
 
     def listed(self) -> list[str]:
         """Return the names in the index."""
-        lines = (self.data / "index/default.txt").read_text().splitlines()[1:]
+        lines = (self.data / "index/default.txt").read_text().splitlines()[2:-1]
         return sorted(line.partition(":")[0] for line in lines if line)
 
     def status(self) -> dict[str, Any]:

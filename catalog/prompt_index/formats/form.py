@@ -12,11 +12,12 @@ NAME = "NAME"
 Language: TypeAlias = Literal["en", "zh"]
 
 INSTRUCTION: dict[Language, str] = {
-    "en": "When a task matches a skill, first read its SKILL.md with the tool read_skill_file, "
-    "and follow it.\n"
-    "Run the scripts of a skill with the tool bash; they lie under scripts/ in its folder.",
-    "zh": "任务与某个技能的说明相符时，先用 read_skill_file 工具读取它的 SKILL.md，再照着做。\n"
-    "要运行技能中的脚本，请使用 bash 工具；脚本在该技能目录的 scripts/ 下。",
+    "en": "When a task matches a skill, first read its SKILL.md with the tool read_skill_file for "
+    "the full guide.\n"
+    "To run the scripts of a skill, use the tool bash. They lie under scripts/ in the skill's "
+    "folder.",
+    "zh": "当任务匹配某个技能时，先用 read_skill_file 工具读取对应的 SKILL.md 获取完整指南。\n"
+    "如需执行技能中的脚本，使用 bash 工具运行。脚本位于技能目录的 scripts/ 下。",
 }
 """Instructions on how to use the skills, at the end of the format `semibot`."""
 
@@ -34,12 +35,12 @@ FOR_AGENTS_ONLY: dict[Language, str] = {"en": "for agents only", "zh": "仅供�
 
 
 def lines(language: Language, pattern: str | None) -> str:
-    """Return the first line of an index that states the location of all skills once."""
+    """Return the line above one-line entries, which states the location of all skills once."""
     if language == "zh":
         files = f"名为 {NAME} 的技能，其文件在 {pattern}。" if pattern else ""
-        return f"技能：任务与某一行相符时，先读该技能的 SKILL.md，再照着做。{files}"
+        return f"任务与某一行相符时，先读该技能的 SKILL.md，再照着做。{files}"
     files = f" The files of the skill {NAME} are in {pattern}" if pattern else ""
-    return f"Skills. When a task matches a line, first read that skill's SKILL.md.{files}"
+    return f"When a task matches a line, first read that skill's SKILL.md.{files}"
 
 
 def by_name(language: Language, pattern: str | None) -> str:

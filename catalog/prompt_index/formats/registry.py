@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from catalog.model import naming
 from catalog.prompt_index.formats import form
@@ -20,12 +21,8 @@ from catalog.text.visible import in_attribute, in_code, in_markdown, in_xml, one
 
 def lines(options: FormatOptions) -> Form:
     """Return the form that states once where all skills are, then has a line for each."""
-    return Form(
-        Layout(lambda skill, words: f"{one_line(line(skill, words, options))}\n"),
-        head=f"{one_line(form.lines(options.language, options.pattern))}\n",
-        search_first=f"{one_line(options.search_first)}\n",
-        left_out=lambda count: f"{one_line(options.left_out(count))}\n",
-    )
+    head = f"{in_xml(form.lines(options.language, options.pattern))}\n"
+    return _in_block(options, _line_each(options), None, head)
 
 
 def markdown(options: FormatOptions) -> Form:
@@ -82,17 +79,26 @@ def _xml_entry(skill: Candidate, description: str) -> str:
     )
 
 
-def _with_lines(options: FormatOptions, entry: Item, after: str = "") -> Form:
+def _with_lines(options: FormatOptions, entry: Item, foot: str = "") -> Form:
     files = f' files="{in_attribute(options.pattern)}"' if options.pattern else ""
+    in_brief = replace(_line_each(options), head=f"<by_name{files}>\n", foot="</by_name>\n")
+    return _in_block(options, Layout(entry), in_brief, foot=foot)
+
+
+def _line_each(options: FormatOptions) -> Layout:
+    return Layout(lambda skill, words: f"{in_xml(line(skill, words, options))}\n")
+
+
+def _in_block(
+    options: FormatOptions, entries: Layout, in_brief: Layout | None, head: str = "", foot: str = ""
+) -> Form:
+    """Return a form whose skills stand within one element, with a foot below it."""
     return Form(
-        Layout(entry),
-        Layout(
-            lambda skill, words: f"{in_xml(line(skill, words, options))}\n",
-            head=f"<by_name{files}>\n",
-            foot="</by_name>\n",
-        ),
+        entries,
+        in_brief,
         start="<available_skills>\n",
-        foot=f"</available_skills>\n{after}",
+        head=head,
+        foot=f"</available_skills>\n{foot}",
         search_first=f"<search_first>{in_xml(options.search_first)}</search_first>\n",
         left_out=lambda count: f"<left_out>{in_xml(options.left_out(count))}</left_out>\n",
     )

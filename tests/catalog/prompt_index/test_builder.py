@@ -74,8 +74,8 @@ def test_a_text_as_long_as_the_budget_is_not_cut() -> None:
         pytest.param(20_000, {"full": 40}, id="room for all"),
         pytest.param(12_000, {"shortened": 40}, id="words of each"),
         pytest.param(2_000, {"shortened": 40}, id="a few words of each"),
-        pytest.param(1_100, {"name_only": 40}, id="names alone"),
-        pytest.param(700, {"name_only": 30}, id="and some left out"),
+        pytest.param(1_200, {"name_only": 40}, id="names alone"),
+        pytest.param(700, {"name_only": 27}, id="and some left out"),
     ],
 )
 def test_a_shrinking_budget_takes_words_first_and_names_last(

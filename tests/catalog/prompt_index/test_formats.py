@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
 from catalog.text.visible import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back
+from tests.support.paths import REPOSITORY
 
 TWO = [
     a("count", files=(FileGroup("SKILL.md"), FileGroup("scripts/count.py"))),
@@ -35,9 +37,10 @@ SEMIBOT_ZH = IndexSpec(format="semibot", language="zh")
 
 LOOKS = {
     "lines": (
-        "Skills. When a task matches a line, first read that skill's SKILL.md. "
+        "<available_skills>\nWhen a task matches a line, first read that skill's SKILL.md. "
         "The files of the skill NAME are in /p/NAME/\n"
-        "count: Counts words.\npdf (for agents only): Fills forms & more.\n"
+        "count: Counts words.\npdf (for agents only): Fills forms &amp; more.\n"
+        "</available_skills>\n"
     ),
     "xml": (
         "<available_skills>\n<skill>\n<name>count</name>\n"
@@ -53,7 +56,11 @@ LOOKS = {
         '  <skill name="pdf" path="/p/pdf/current/" user_invocable="false">\n'
         "    Fills forms &amp; more.\n"
         "    Files: SKILL.md, REFERENCE.md, FORMS.md, scripts/ (8), templates/ (12)\n  </skill>\n"
-        f"</available_skills>\n\n{INSTRUCTION['en']}\n"
+        "</available_skills>\n\n"
+        "When a task matches a skill, first read its SKILL.md with the tool read_skill_file for "
+        "the full guide.\n"
+        "To run the scripts of a skill, use the tool bash. They lie under scripts/ in the skill's "
+        "folder.\n"
     ),
     "markdown": (
         "- **count** (`/p/count/current/SKILL.md`): Counts words.\n"
@@ -92,6 +99,7 @@ def test_the_text_of_a_format(form: str) -> None:
 
 
 TAILS = {
+    ("lines", "zh"): "one\ntwo\n<left_out>另有 98 个技能未列出。</left_out>\n</available_skills>\n",
     ("xml", "en"): (
         '<by_name files="/p/NAME/">\none\ntwo\n</by_name>\n'
         "<left_out>98 more skills are not listed.</left_out>\n</available_skills>\n"
@@ -154,31 +162,53 @@ def test_an_instruction_follows_the_list() -> None:
 
 @pytest.mark.requirement("prd/index-chinese", "prd/index-files")
 def test_the_semibot_format_in_chinese() -> None:
-    """The block is that of Semibot's product specification, character for character."""
+    """The whole text: an element for each skill, then both sentences of the instruction."""
     skills = [
         a(
-            "pdf",
-            "处理 PDF 文件（读取、合并、拆分、表单填写等）",
-            location="/var/lib/semibot/skills/pdf/current/SKILL.md",
-            files=TWO[1].files[:-1],
+            "doc",
+            "处理文档（读取、转换等）",
+            location="/var/lib/semibot/skills/doc/current/SKILL.md",
+            files=TWO[1].files,
         ),
         a("count", "Counts words.", files=TWO[0].files),
     ]
-    text = builder.build(SEMIBOT_ZH, skills).text
-    assert text.startswith(
+    assert builder.build(SEMIBOT_ZH, skills).text == (
         "<available_skills>\n"
-        '  <skill name="pdf" path="/var/lib/semibot/skills/pdf/current/">\n'
-        "    处理 PDF 文件（读取、合并、拆分、表单填写等）\n"
-        "    文件: SKILL.md, REFERENCE.md, FORMS.md, scripts/(8个脚本)\n"
+        '  <skill name="doc" path="/var/lib/semibot/skills/doc/current/">\n'
+        "    处理文档（读取、转换等）\n"
+        "    文件: SKILL.md, REFERENCE.md, FORMS.md, scripts/(8个脚本), templates/(12个文件)\n"
         "  </skill>\n"
         '  <skill name="count" path="/p/count/current/">\n'
         "    Counts words.\n"
         "    文件: SKILL.md, scripts/count.py\n"
         "  </skill>\n"
         "</available_skills>\n\n"
+        "当任务匹配某个技能时，先用 read_skill_file 工具读取对应的 SKILL.md 获取完整指南。\n"
+        "如需执行技能中的脚本，使用 bash 工具运行。脚本位于技能目录的 scripts/ 下。\n"
     )
-    other = builder.build(SEMIBOT_ZH, [TWO[1]]).text
-    assert "scripts/(8个脚本), templates/(12个文件)\n" in other
+
+
+SEEDS = REPOSITORY.parent / "shared" / "seeds"
+
+
+@pytest.mark.skipif(not SEEDS.is_dir(), reason="the documents are not beside the repository")
+def test_the_semibot_format_is_the_example_of_its_document() -> None:
+    """Character for character, from the skills that the example shows."""
+    document = next(SEEDS.glob("001_*")).read_text("utf-8")
+    example = document[document.index("<available_skills>") :].partition("\n```")[0]
+    shown = re.findall(r'<skill name="(.+?)" path="(.+?)">\n *(.+)\n *文件: (.+)\n', example)
+    skills = [
+        a(name, description, location=f"{folder}SKILL.md", files=tuple(_groups(files)))
+        for name, folder, description, files in shown
+    ]
+    assert len(skills) == 2
+    assert builder.build(SEMIBOT_ZH, skills).text == f"{example}\n"
+
+
+def _groups(files: str) -> Iterator[FileGroup]:
+    for path in files.split(", "):
+        folder, _, count = path.partition("(")
+        yield FileGroup(folder, int(re.sub(r"\D", "", count) or 1))
 
 
 @pytest.mark.requirement("prd/index-folders")

@@ -19,31 +19,33 @@ def test_a_description_that_fits_is_not_changed() -> None:
     assert shorten_description(LONG, "x", len(LONG)) == LONG
 
 
-def test_filler_goes_first_and_the_end_next() -> None:
-    """Also a sentence on what the skill is not for stays while it fits."""
+def test_a_stock_opening_is_skipped_with_an_ellipsis() -> None:
+    """Everything behind it then fits; a sentence on what the skill is not for stays."""
+    rest = LONG.removeprefix("Use this skill when the user wants to ")
+    assert shorten_description(LONG, "x", len(LONG) - 1) == f"…{rest}"
+
+
+def test_a_passage_of_the_author_is_cut_at_a_word_and_tags_stand_apart() -> None:
+    """What is missing shows, and the end that is cut is all that goes."""
     shown = shorten_description(LONG, "x", 200)
-    assert shown.startswith("extract tables from scanned invoices and to reconcile them with")
-    assert "Do not use it for receipts." in shown
-    assert len(shorten_description(LONG, "x", len(LONG) - 1)) == len(LONG) - len(
-        "Use this skill when the user wants to "
+    assert shown == (
+        "…extract tables from scanned invoices and to reconcile them with ledgers in "
+        "spreadsheets. Do not use it for receipts. … · Handles, layouts, footnotes, merged, "
+        "cells, writes, CSV"
     )
 
 
-def test_the_beginning_stays_readable_and_the_rarest_words_follow() -> None:
-    """None of them twice, and none that the name says already."""
+def test_tags_are_words_that_neither_name_nor_passage_has() -> None:
+    """In the order of the author."""
     shown = shorten_description(LONG, "merged-csv", 100)
-    beginning, _, words = shown.partition("… ")
-    assert LONG.find(beginning) > 0
-    assert words
-    assert set(words.split()) <= set(LONG.replace(",", "").replace(".", "").split())
-    assert not set(words.split()) & set(beginning.split())
-    assert not {"CSV", "merged"} & set(words.split())
+    passage = "…extract tables from scanned invoices and to reconcile them with…"
+    assert shown == f"{passage} · ledgers, receipts, cells, writes"
 
 
-def test_little_room_is_for_the_rarest_words_alone() -> None:
-    """In the order of the description."""
-    shown = shorten_description(LONG, "x", 40)
-    assert shown == "scanned invoices ledgers cells CSV"
+def test_little_room_is_for_tags_alone() -> None:
+    """A list with commas, which no one reads as a broken sentence."""
+    assert shorten_description(LONG, "x", 40) == "scanned, invoices, ledgers, cells, CSV"
+    assert shorten_description("Use this skill when the user wants to", "x", 8) == ""
 
 
 @pytest.mark.parametrize("room", [20, 40])
@@ -62,6 +64,13 @@ def test_chinese_is_shortened_by_its_own_words(room: int) -> None:
 def test_chinese_words_stay_whole(word: str) -> None:
     """Also those with a character that is a function word where it stands alone."""
     assert shorten_description(f"把{word}资料整理出来看看", "x", 8) == f"{word}资料整理"
+
+
+@given(st.text("ab cd. ", min_size=80, max_size=300), st.integers(60, 300))
+def test_a_passage_is_a_part_of_the_description(text: str, room: int) -> None:
+    """Between the ellipses stand the author's words in the author's order."""
+    passage, _, _ = shorten_description(one_line(text), "x", room).partition(" · ")
+    assert passage.strip("… ") in one_line(text)
 
 
 @given(st.text(max_size=300), st.text(max_size=20), st.integers(0, 300))

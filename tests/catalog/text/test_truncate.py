@@ -92,17 +92,19 @@ def _is_mark(char: str) -> bool:
     ("text", "rest"),
     [
         ("Use this skill when the user wants to fill PDF forms.", "fill PDF forms."),
-        ("Fills forms. Use when asked to sign a PDF.", "Fills forms. sign a PDF."),
         ("This skill should be used when the user asks to bake.", "bake."),
-        ("Proofread. Use before committing.", "Proofread. Use before committing."),
-        ("当用户想要提取表格时使用此技能", "提取表格"),
+        ("Use when committing.", "committing."),
+        ("Signs. Use when asked to sign.", "Signs. Use when asked to sign."),
+        ("The kiln tool helps to bake.", "The kiln tool helps to bake."),
+        ("Do not use this skill for bread.", "Do not use this skill for bread."),
+        ("当用户想要提取表格时使用此技能", "提取表格时使用此技能"),
         ("本技能用于生成周报。", "生成周报。"),
         ("Reuse this for that.", "Reuse this for that."),
     ],
 )
-def test_filler_at_the_start_of_a_clause_goes(text: str, rest: str) -> None:
-    """The words that tell one skill from another stay."""
-    assert truncate.without_filler(text) == rest
+def test_only_a_stock_opening_may_be_skipped(text: str, rest: str) -> None:
+    """It stands at the start, and has no word of the author's own."""
+    assert text[truncate.opening(text) :] == rest
 
 
 @pytest.mark.parametrize(

@@ -560,7 +560,7 @@ def test_held_skills_stay_where_agents_read_them(kept: Kept, tmp_path: Path, pub
     kept.scan()
     kept.scan()
     assert (kept.settings.index_folder / "default.txt").read_text() == index
-    names = [re.split(r": | \(", line)[0] for line in index.splitlines()[1:]]
+    names = [re.split(r": | \(", line)[0] for line in index.splitlines()[2:-1]]
     locations = [location_of(index, name) for name in names]
     assert locations
     assert all(location and Path(location).is_file() for location in locations)
