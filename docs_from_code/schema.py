@@ -61,10 +61,14 @@ def page() -> str:
             *(
                 _section(db, name, tables)
                 for name in (*db.table_names(), *db.view_names())
-                if name in tables and not tables[name].get("hidden")
+                if name in tables and not _is_hidden(tables[name])
             ),
         ]
     )
+
+
+def _is_hidden(table: Mapping[str, Any]) -> bool:
+    return bool(table.get("hidden") and not table.get("shown_with_rows"))
 
 
 def _section(db: Database, name: str, tables: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 import pytest
 from datasette.utils import parse_metadata
 
+from catalog.model.declarations import ApexBridge
 from catalog.site.server import app
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
@@ -26,7 +27,11 @@ HIDDEN_BY_FTS = re.compile(r"skills?(_text)?_fts(_\w+)?")
 METADATA: dict[str, Any] = parse_metadata(app.metadata_path().read_text("utf-8"))
 TABLES: dict[str, dict[str, Any]] = METADATA["databases"]["catalog"]["tables"]
 QUERIES: dict[str, dict[str, Any]] = METADATA["databases"]["catalog"]["queries"]
-SHOWN = [table for table, about in TABLES.items() if not about.get("hidden")]
+SHOWN = [
+    table
+    for table, about in TABLES.items()
+    if not about.get("hidden") or about.get("shown_with_rows")
+]
 
 
 def columns_of(catalog: Path) -> dict[str, list[str]]:
@@ -166,13 +171,34 @@ def test_the_search_finds_skills(site: Site, words: str, found: set[str]) -> Non
     assert {row["name"] for row in site.rows("skills", _search=words)} == found
 
 
+@pytest.mark.requirement("card/tables")
+def test_the_tables_that_people_ask_for_come_first(
+    tmp_path: Path, serve: Callable[[Path], Site]
+) -> None:
+    """Tables of ApexBridge are in the list once they have rows."""
+    store = fill(Store.open(tmp_path / "catalog.db"))
+    site = serve(tmp_path / "catalog.db")
+    names = listed(site.get("/catalog").text)
+    assert names[:4] == ["skills", "versions", "files", "findings"]
+    assert "apexbridge_skills" not in names
+    package = judged("package", dialects={"apexbridge": ApexBridge(type="direct")})
+    store.apply([package], trigger="event", at=NOON)
+    assert listed(site.get("/catalog").text).index("apexbridge_skills") > names.index("roots")
+    store.close()
+
+
+def listed(page: str) -> list[str]:
+    """Return the names of the tables and views on the page of the catalog, in order."""
+    return re.findall(r"<span><code>(\w+)</code>", page)
+
+
 def test_hidden_tables_are_out_of_sight(site: Site) -> None:
     """The overview lists only tables of interest to visitors."""
     hidden = {
         table["name"] for table in site.get("/catalog.json").json()["tables"] if table["hidden"]
     }
     assert {"skill_text", "_sqlite_migrations", "skills_fts", "skills_fts_data"} <= hidden
-    assert not hidden & set(SHOWN)
+    assert not [name for name in hidden & set(SHOWN) if "shown_with_rows" not in TABLES[name]]
 
 
 @pytest.mark.parametrize(
