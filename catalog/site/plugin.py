@@ -1,7 +1,6 @@
 """Datasette's hooks: routes, limits, access, headers, and readable cells and tables."""
 
 import sqlite3
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -213,21 +212,8 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages the layout and the cells of the site."""
     if http_location.find(datasette):
         env.globals |= templates.ASSETS | {"cell_html": cells.as_html}
-        env.filters["shown"] = _shown
         env.finalize = formatting.plain
         templates.put_before(env)
-
-
-def _shown(listed: list[Any], about: Mapping[str, Any], show_hidden: bool) -> list[Any]:
-    """Return the tables or views of a list to show, in the order of the metadata."""
-    order = {name: place for place, name in enumerate(about)}
-    return [
-        each
-        for each in sorted(listed, key=lambda each: order.get(each["name"], len(order)))
-        if show_hidden
-        or not each.get("hidden")
-        or (about.get(each["name"], {}).get("shown_with_rows") and each["count"])
-    ]
 
 
 @hookimpl

@@ -37,14 +37,7 @@ from pipeline.outcomes.schema import (
 _FAILED = frozenset({"failed", "failure", "error", "timeout", "aborted", "cancelled", "canceled"})
 _TOTALS = ("total", "totalTokens", "total_tokens")
 _INPUT = ("input", "inputTokens", "input_tokens", "prompt", "promptTokens", "prompt_tokens")
-_OUTPUT = (
-    "output",
-    "outputTokens",
-    "output_tokens",
-    "completion",
-    "completionTokens",
-    "completion_tokens",
-)
+_OUTPUT = "output outputTokens output_tokens completion completionTokens completion_tokens".split()
 
 
 def normalised(
