@@ -13,48 +13,15 @@ from catalog.text.humanize import iso, size
 from catalog.writing.packages.builder import PackageJob, Packaging
 
 
-class PackageCollector:
-    """Collector of packages past retention, which retries failed removals."""
+def collect(db: Database, packaging: Packaging, retention: Retention, at: datetime) -> int:
+    """Remove the packages past retention, and return their number.
 
-    def __init__(self, db: Database) -> None:
-        """Take the catalog; opening it has removed all packages that no version names."""
-        self._db = db
-        self._pending: dict[str, None] = {}  # package_paths
-
-    def collect(self, packaging: Packaging, retention: Retention, at: datetime) -> int:
-        """Remove the packages past retention, and return their number.
-
-        The current, pinned and newest version of a skill stay, a newest one also while it waits
-        for review, and so do versions that an index still names. Those of a removed skill are kept
-        like superseded ones, so that it can be restored. A version without its package
-        keeps its row, with its SKILL.md but without package_path: it can be read, but not
-        published again. Raises the first OSError after trying all; the next call retries the
-        failed ones.
-        """
-        # Rows first: after a crash, no version names the remaining packages, and the next start
-        # removes them.
-        self._pending |= dict.fromkeys(_forget_superseded(self._db, retention, at))
-        for (package_path,) in self._db.execute(_NAMED_AGAIN, [to_json(list(self._pending))]):
-            del self._pending[package_path]
-        if not self._pending:
-            return 0
-        removed, failures = 0, []
-        with packaging.opened() as packages:
-            for package_path in list(self._pending):
-                try:
-                    packages.remove(package_path)
-                except OSError as error:
-                    failures.append(error)
-                    continue
-                del self._pending[package_path]
-                removed += 1
-        if failures:
-            raise failures[0]
-        return removed
-
-
-def _forget_superseded(db: Database, retention: Retention, at: datetime) -> list[str]:
-    """Clear the package paths of versions past retention, and return those paths."""
+    The current, pinned and newest version of a skill stay, a newest one also while it waits for
+    review, and so do versions that an index still names. Those of a removed skill are kept like
+    superseded ones, so that it can be restored. A version without its package keeps its row, with
+    its SKILL.md but without package_path: it can be read, but not published again. Raises the
+    first OSError after trying all; the next call retries the failed ones.
+    """
     # A time in the future dates from before the clock was set back; count from now.
     db.execute(
         "UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL AND retired_at > ?1",
@@ -68,17 +35,27 @@ def _forget_superseded(db: Database, retention: Retention, at: datetime) -> list
             "most": retention.versions,
         },
     ).fetchall()
+    if not rows:
+        return 0
+    removed, failures = [], []
+    with packaging.opened() as packages:
+        for version, package_path in rows:
+            try:
+                packages.remove(package_path)
+            except OSError as error:
+                failures.append(error)
+            else:
+                removed.append(version)
+    # After a crash before this, the next start finds the packages gone.
     db.execute(
         "UPDATE versions SET package_path = NULL WHERE id IN (SELECT value FROM json_each(?))",
-        [to_json([version for version, _ in rows])],
+        [to_json(removed)],
     )
-    return [package_path for _, package_path in rows]
+    if failures:
+        raise failures[0]
+    return len(removed)
 
 
-_NAMED_AGAIN = """
-    SELECT package_path FROM versions
-    WHERE package_path IS NOT NULL AND package_path IN (SELECT value FROM json_each(?))
-"""
 _COLLECTABLE = f"""
     WITH kept AS (
         SELECT v.id, v.package_path, v.retired_at,

@@ -24,7 +24,7 @@ from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.lookup import find_in_folder
 from catalog.reading.skills import review
 from catalog.text.humanize import iso
-from catalog.writing import decisions, journal
+from catalog.writing import decisions, journal, retention
 from catalog.writing.catalog_file import CatalogFile, migrated
 from catalog.writing.decisions import Decision
 from catalog.writing.events import Events
@@ -35,8 +35,6 @@ from catalog.writing.package_repair import PackageRepair
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import list_packages
-from catalog.writing.retention import PackageCollector
-from catalog.writing.retention import thin as thin_history
 from catalog.writing.rows import derived
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.roots import Roots
@@ -66,7 +64,6 @@ class Store:
         path, lost = (file.path, file.lost) if file else (None, None)
         self.takeover = Takeover(db, self.packager, path, lost)
         self.repair = PackageRepair(db, self.packager, self.links, self.takeover)
-        self._collector = PackageCollector(db)
         file_of_decisions = file.path.with_name(journal.NAME) if file else None
         self.decisions = DecisionKeeper(self.packager, db, file_of_decisions, self.takeover)
 
@@ -283,13 +280,13 @@ class Store:
     # Upkeep
 
     def collect(self, keep: Retention, at: datetime) -> int:
-        """Remove packages past retention; see `PackageCollector.collect`."""
+        """Remove packages past retention; see `retention.collect`."""
         packaging = self.packager.packaging
-        return self._collector.collect(packaging, keep, at) if packaging else 0
+        return retention.collect(self.db, packaging, keep, at) if packaging else 0
 
     def thin(self, keep: Retention, at: datetime) -> int:
         """Remove rows of history past retention; see `retention.thin`."""
-        return thin_history(self.db, keep, at)
+        return retention.thin(self.db, keep, at)
 
 
 _FAILED = """

@@ -4,13 +4,13 @@ The sizes that an archive declares are not trusted: the bytes read are counted, 
 limited. Every fault of an archive raises ArchiveRejected.
 """
 
+import gzip
 import logging
 import os
 import re
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -277,37 +277,22 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 # Tar. tarfile takes garbage for the end; it is rejected here.
 
 _IN_MEMORY = 16 * 1024 * 1024  # unpacked bytes; a larger archive is spooled to an unnamed file
-_READ = 64 * 1024  # compressed bytes read at once
 _HEADER_BYTES = 64 * 1024  # of one entry
 _HEADER_FIELDS = 1000  # that apply to all entries
-_STREAMS = 20_000  # in one file; programs that compress in blocks write many
 _BLOCK = 512  # bytes
-_GZIP = 31  # window bits that ask zlib for the header of gzip
 
 
 def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
     """Unpack the gzip streams of a file and check the size on the way."""
-    stream, streams, unpacked, data = zlib.decompressobj(_GZIP), 1, 0, b""
-    while True:
-        data = stream.unconsumed_tail or data or file.read(_READ)
-        is_at_end = not data
-        out, data = stream.decompress(data, _CHUNK), b""
-        unpacked += len(out)
-        check_size(unpacked, file.tell(), limits)
-        spool.write(out)
-        if not stream.eof:
-            if is_at_end and not out:
-                raise ArchiveRejected(ARCHIVE_TRUNCATED.at())
-            continue
-        # Padding may follow; gzip ignores it, too.
-        data = stream.unused_data.lstrip(b"\0") or file.read(_READ).lstrip(b"\0")
-        if not data:
-            return
-        stream, streams = zlib.decompressobj(_GZIP), streams + 1
-        if streams > _STREAMS:
-            raise ArchiveRejected(
-                ARCHIVE_CORRUPT.at(f"The file has more than {_STREAMS:,} compressed streams.")
-            )
+    unpacked = 0
+    try:
+        with gzip.GzipFile(fileobj=file) as stream:
+            while out := stream.read(_CHUNK):
+                unpacked += len(out)
+                check_size(unpacked, file.tell(), limits)
+                spool.write(out)
+    except EOFError as error:
+        raise ArchiveRejected(ARCHIVE_TRUNCATED.at()) from error
 
 
 def _tar_entries(
