@@ -64,8 +64,8 @@ def new(name: str, parent: Path, profile: str | None) -> None:
     texts = dialect_named(profile).skeleton if profile else authoring_add.PLAIN
     folder = visible(str(authoring_add.make(name, parent, texts)))
     click.echo(
-        f"Made {folder}. Fill in {folder}/SKILL.md, check it with `skilldrop validate {folder}`, "
-        f"and add it to a root with `skilldrop add {folder}`."
+        f"Made {folder}. Fill in {folder}/SKILL.md, and check it with `skilldrop validate "
+        f"{folder}`. If it lies in no root yet, `skilldrop add {folder}` copies it to one."
     )
 
 
