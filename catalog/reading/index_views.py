@@ -14,28 +14,40 @@ def index(db: Database, name: str) -> Row | None:
     return db.row(_INDEXES + " WHERE i.name = ?", [name])
 
 
+LITTLE = "little"
+"""Choice of the entries that show less than a tenth of their description."""
+_IS_LITTLE = "length(e.shown) * 10 < length(s.description)"
+_ENTRIES = "FROM index_entries AS e JOIN skills AS s ON s.id = e.skill WHERE e.index_name = :name"
+
+
 def index_entries(db: Database, name: str, state: str, words: str, page: int) -> list[Row]:
     """Return a page of the skills in an index, in its order, and one more if there is one.
 
-    With a state, those in that state; with words, those whose name or description has them.
+    With a state or LITTLE, those in that state; with words, those whose name or description has
+    them.
     """
+    condition = _IS_LITTLE if state == LITTLE else "(:state = '' OR e.state = :state)"
     return db.rows(
-        "SELECT e.rank, e.state, e.chars, e.reason, e.shown, s.skill_id, s.name, s.description"
-        " FROM index_entries AS e JOIN skills AS s ON s.id = e.skill WHERE e.index_name = :name"
-        f" AND (:state = '' OR e.state = :state) AND {_HAS_WORDS}"
-        " ORDER BY e.rank LIMIT :limit OFFSET :offset",
+        "SELECT e.rank, e.state, e.shown, length(e.shown) AS got, s.skill_id, s.name,"
+        f" s.description, length(s.description) AS whole, {_IS_LITTLE} AS is_little {_ENTRIES}"
+        f" AND {condition} AND {_HAS_WORDS} ORDER BY e.rank LIMIT :limit OFFSET :offset",
         _page(name, words, page) | {"state": state},
     )
 
 
-def index_left_out(db: Database, name: str, reason: str, words: str, page: int) -> list[Row]:
-    """Return a page of the active skills that an index leaves out for a reason, and one more."""
+def with_little(db: Database, name: str) -> int:
+    """Return how many entries of an index show less than a tenth of their description."""
+    row = db.execute(f"SELECT count(*) {_ENTRIES} AND {_IS_LITTLE}", {"name": name}).fetchone()
+    return int(row[0])
+
+
+def index_left_out(db: Database, name: str, words: str, page: int) -> list[Row]:
+    """Return a page of the active skills that an index leaves out, with reasons, and one more."""
     return db.rows(
         "SELECT NULL AS rank, o.reason AS state, o.skill_id, o.name, s.description"
-        " FROM index_left_out AS o"
-        " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = :name AND o.reason = :reason"
+        " FROM index_left_out AS o JOIN skills AS s ON s.id = o.skill WHERE o.index_name = :name"
         f" AND {_HAS_WORDS} ORDER BY {INDEX_ORDER} LIMIT :limit OFFSET :offset",
-        _page(name, words, page) | {"reason": reason},
+        _page(name, words, page),
     )
 
 

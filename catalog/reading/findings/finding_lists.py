@@ -8,7 +8,7 @@ from catalog.model.values import SEVERITIES
 from catalog.text.humanize import count
 from catalog.text.suggestions import few
 
-PAGE = 50
+PAGE = 40
 """Rows of a list on one page."""
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from datasette import Response
 
 from catalog.database.queries import Database, Row
+from catalog.listings.agents import AGENTS
 from catalog.model.errors import NotInCatalog
 from catalog.reading import disk_paths, index_views, told_skills
 from catalog.site.http.request import RequestContext
@@ -12,23 +13,37 @@ from catalog.text.suggestions import shown
 
 MOST_CHARS = 60_000
 """Most characters of a text on one page."""
+MOST_NAMES = 200
+"""Names of skills, told in the same way, that are shown of one directory."""
 STATES = ("full", "shortened", "name_only")
-REASONS = ("over_budget", "hidden", "filtered")
+LEFT_OUT = "left_out"
 
 
 async def listing(context: RequestContext) -> Response:
     """Show all indexes, and what agents tell about the skills in directories of theirs."""
-    directories = await context.query(told_skills.of_directories)
-    told = [next(told_skills.lines(each.summary())) for each in directories]
+    found = await context.query(told_skills.of_directories)
+    directories = [
+        {
+            "path": each.path if context.is_local else "",
+            "title": AGENTS[each.agent].title,
+            "total": len(each.skills),
+            "counts": list(told_skills.counts(each.summary())),
+            "ways": {
+                label: [(name, one.chars) for name, one in each.skills.items() if one.how == how]
+                for how, label in told_skills.LABELS.items()
+            },
+        }
+        for each in found
+    ]
     indexes = await context.query(index_views.indexes)
-    return context.page("indexes.html", indexes=indexes, told=told)
+    return context.page("indexes.html", indexes=indexes, directories=directories, most=MOST_NAMES)
 
 
 async def page(context: RequestContext) -> Response:
     """Show a page of the skills in an index, or of the others, with their words."""
     name, words = context.path_part("name"), context.parameter("q").strip()
     asked = context.parameter("show")
-    show = asked if asked in (*STATES, *REASONS) else ""
+    show = asked if asked in (*STATES, index_views.LITTLE, LEFT_OUT) else ""
     number = context.number("page") or 1
     values = await context.query(_entries, name, show, words, number)
     return context.page("index.html", show=show, words=words, number=number, **values)
@@ -76,8 +91,8 @@ def _index(db: Database, name: str) -> Row:
 
 def _entries(db: Database, name: str, show: str, words: str, number: int) -> dict[str, Any]:
     index = _index(db, name)
-    if show in REASONS:
-        rows = index_views.index_left_out(db, name, show, words, number)
+    if show == LEFT_OUT:
+        rows = index_views.index_left_out(db, name, words, number)
     else:
         rows = index_views.index_entries(db, name, show, words, number)
     sizes = index_views.state_sizes(db, name)
@@ -86,6 +101,7 @@ def _entries(db: Database, name: str, show: str, words: str, number: int) -> dic
         "rows": rows[: index_views.PAGE],
         "has_more": len(rows) > index_views.PAGE,
         "left_out": index_views.left_out_counts(db, index),
+        "little": index_views.with_little(db, name),
         "sizes": {state: sizes.get(state, 0) for state in STATES},
     }
 

@@ -21,7 +21,7 @@ from catalog.site.http import location
 from catalog.site.http.request import RequestContext
 from catalog.text.suggestions import shown
 
-PAGE = 50
+PAGE = 25
 """Rows on one page."""
 MOST = 1_000
 """Rows of an answer that are counted and shown, as in the tables."""

@@ -19,7 +19,7 @@ from catalog.site.pages import missing
 from catalog.site.rendering.templates import MARKS
 from catalog.text.differences import SIMILAR
 
-PAGE = 30
+PAGE = 24
 """Skills on one page."""
 
 

@@ -47,12 +47,12 @@ def test_skills_are_on_pages(site: Site) -> None:
 
 def test_what_agents_tell_their_models_is_below_the_indexes(catalog: Path, site: Site) -> None:
     """A line for each directory whose agent is known."""
-    assert "told to the model" not in site.get("/indexes").text
+    assert "Told to the model" not in site.get("/indexes").text
     store = Store.open(catalog)
     agent: Any = {"for": "claude-code"}
     table.put(store.db, LinkedDirectory("/home/anna/.claude/skills", **agent), "command")
     store.close()
-    assert "told to the model of Claude Code: 0 whole" in site.get("/indexes").text
+    assert "Told to the model of Claude Code: 0 whole" in site.get("/indexes").text
 
 
 def test_the_whole_description_stands_under_the_words_that_agents_get(site: Site) -> None:
@@ -61,17 +61,34 @@ def test_the_whole_description_stands_under_the_words_that_agents_get(site: Site
     cuts = re.findall(r'<p class="cuts">(.*?)</p>', page)
     assert len(cuts) == 1
     assert cuts[0] == f"{WORDS} Number 7."
-    shown = re.search(r'<p class="told">(.*?)</p>', page)
+    shown = re.search(r'<summary class="told">(.*?)<span', page)
     assert shown
     assert len(shown[1]) < len(cuts[0])
 
 
 def test_skills_that_are_left_out_have_their_reason_once(site: Site) -> None:
     """The reason is above the list."""
-    page = site.get("/indexes/tight", show="hidden").text
+    page = site.get("/indexes/tight", show="left_out").text
     assert page.count("disable-model-invocation") == 1
     assert re.findall(r'href="/skills/([\w-]+)"', page) == ["secret"]
-    assert "No skills." in site.get("/indexes/tight", show="filtered").text
+    assert "1 skill left out" in page
+    assert "No skill matches." in site.get("/indexes/tight", show="left_out", q="fold").text
+
+
+def test_skills_of_which_little_is_left_are_counted_and_listed(catalog: Path, site: Site) -> None:
+    """Their descriptions are cut to less than a tenth, or gone."""
+    assert "<b>1 skill of" in site.get("/indexes/tight").text
+    store = Store.open(catalog)
+    store.db.execute(
+        "UPDATE index_entries SET shown = 'folds' WHERE index_name = 'tight' AND skill IN"
+        " (SELECT id FROM skills WHERE skill_id IN ('fold-00', 'fold-01'))"
+    )
+    store.close()
+    page = site.get("/indexes/tight").text
+    assert re.search(r"<b>3 skills of \d+</b> show less than a tenth", page)
+    little = site.get("/indexes/tight", show="little").text
+    assert little.count('<p class="row-head">') == little.count('"figure little"') == 3
+    assert "<b>5</b> of " in little
 
 
 def test_the_history_leads_to_the_text_of_each_publication(site: Site) -> None:
