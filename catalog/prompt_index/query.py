@@ -194,7 +194,8 @@ _FILES = """
     (SELECT json_group_array(json_array(iif(files = 1, first, folder), files)) FROM (
         SELECT CASE instr(path, '/') WHEN 0 THEN path ELSE substr(path, 1, instr(path, '/')) END
                AS folder, count(*) AS files, min(path) AS first
-        FROM files WHERE version = s.current_version_id GROUP BY folder ORDER BY folder))
+        FROM files WHERE version = s.current_version_id AND path <> 'manifest.json'
+        GROUP BY folder ORDER BY folder))
 """
 
 

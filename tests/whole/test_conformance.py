@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.prompt_index import query
 from catalog.prompt_index.spec import IndexSpec
 from docs_from_code import conformance
 from docs_from_code.requirement_marks import marked_tests
@@ -100,7 +101,7 @@ def test_a_skipped_test_of_a_requirement_fails(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("prd/packages-from-skill-md")
 def test_a_manifest_changes_nothing(tmp_path: Path) -> None:
-    """It is a file like others, even with fields that SKILL.md lacks."""
+    """It is a file like others, even with fields that SKILL.md lacks, and agents are not told."""
     shelf = Shelf(tmp_path)
     manifest = '{"name": "other", "description": "Another.", "author": "A", "version": "9"}'
     write_skill(shelf.root / "word-count", files={"manifest.json": manifest})
@@ -120,6 +121,8 @@ def test_a_manifest_changes_nothing(tmp_path: Path) -> None:
     assert shelf.db.execute(
         "SELECT count(*) FROM skills WHERE description = 'Another.'"
     ).fetchone() == (0,)
+    index = query.build_index(shelf.db, IndexSpec(format="semibot")).text
+    assert "Files: SKILL.md\n" in index
     shelf.close()
 
 
