@@ -278,7 +278,7 @@ APPLICATION_ID = 0x534B4454
 """`SKDT` in the header of every catalog; databases without it are never written to."""
 
 MIGRATION_SET = "skilldrop"
-MIGRATIONS = ("m001_first_tables",)
+MIGRATIONS = ("m001_tables",)
 """Names of all migrations, oldest first. Before the first release, a change of the tables renames
 the first one, so that older catalogs are rebuilt."""
 _TABLE = "_sqlite_migrations"

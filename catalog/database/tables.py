@@ -224,6 +224,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "service_stopped": str | None,
         "last_event": str | None,
         "last_full_scan": str | None,
+        "next_full_scan": str | None,  # by the timer of the service
         "watcher_mode": "stopped",  # native, polling or stopped
         "watcher_since": str | None,
         "watcher_reason": str | None,

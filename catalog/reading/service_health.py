@@ -164,7 +164,7 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
     tone: Tone = "bad" if troubles else "good" if row["watcher_mode"] == "native" else "odd"
     return Health(
         tone,
-        f"{watching}, {_scanned(row, now)}, {_waiting(state, troubles)}.",
+        f"{watching}, {_scanned(row, now)}{_next(row, now)}, {_waiting(state, troubles)}.",
         tuple(details),
         tuple(troubles),
         not waits,
@@ -281,3 +281,7 @@ def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
 def _scanned(row: Mapping[str, Any], now: datetime) -> str:
     last = row["last_full_scan"]
     return f"last full scan {ago(last, now)}" if last else "no full scan yet"
+
+
+def _next(row: Mapping[str, Any], now: datetime) -> str:
+    return f", next {ahead(row['next_full_scan'], now)}" if row["next_full_scan"] else ""

@@ -159,8 +159,13 @@ BEAT = 5.0
 class Heartbeat:
     """Writer of the health row."""
 
-    def __init__(self, troubles: Troubles, site: "SiteProcess | None" = None) -> None:
-        self._site = site
+    def __init__(
+        self,
+        troubles: Troubles,
+        site: "SiteProcess | None" = None,
+        next_scan: Callable[[], datetime | None] = lambda: None,
+    ) -> None:
+        self._site, self._next_scan = site, next_scan
         self._troubles = troubles
         self._fields: dict[str, Any] = {}  # not written yet
         self._overflows = 0  # not counted in the catalog yet
@@ -188,6 +193,7 @@ class Heartbeat:
             watcher_mode="stopped",
             service_pid=None,
             service_stopped=at,
+            next_full_scan=None,
             quiet_since=None,
             troubles=[],
         )
@@ -219,6 +225,7 @@ class Heartbeat:
             service_seen=at,
             last_event=self.last_event,
             pending_count=pending,
+            next_full_scan=self._next_scan(),
             held_removals=store.removals.held(),
             troubles=self._troubles.all(),
             **self._fields,

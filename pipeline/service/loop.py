@@ -38,6 +38,7 @@ log = logging.getLogger("skilldrop")
 
 TICK = 1.0
 """Seconds between two checks of the watcher and the site, which cannot report by themselves."""
+_RESCAN = "re-scan"
 COLLECT_EVERY = 600.0
 """Seconds between two removals of expired packages."""
 _trim_heap = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)  # only glibc has it
@@ -57,9 +58,9 @@ class Service:
         self._site = site
         self._loop = Loop()
         self._troubles = Troubles()
-        self._heartbeat = Heartbeat(self._troubles, site)
-        self._watching = Watching(settings, self._loop, self._heartbeat)
         self._timer = Timer()
+        self._heartbeat = Heartbeat(self._troubles, site, partial(self._timer.next_run, _RESCAN))
+        self._watching = Watching(settings, self._loop, self._heartbeat)
         self._file_check = FileCheck(settings.catalog_path)
         self._first_parts = [
             every("systemd", TICK, partial(heartbeat.notify, "WATCHDOG=1")),
@@ -96,7 +97,7 @@ class Service:
 
         Raises SkilldropError before `begun`.
         """
-        self._timer.every(self._settings.rescan_every, "re-scan", self.rescan)
+        self._timer.every(self._settings.rescan_every, _RESCAN, self.rescan)
         self._timer.every(COLLECT_EVERY, "collect", self.collect)
         for mirror, seconds in self._settings.git_roots:
             pull = partial(lambda root: self._work.pulls.start(root), mirror.root)

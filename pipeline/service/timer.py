@@ -51,6 +51,12 @@ class Timer:
             )
         self._scheduler.start()
 
+    def next_run(self, name: str) -> datetime | None:
+        """Return the time of the next run of a job."""
+        job = self._scheduler.get_job(name)
+        time_of_run: datetime | None = job and job.next_run_time
+        return time_of_run
+
     def stop(self) -> None:
         """Stop all jobs."""
         if self._scheduler.running:

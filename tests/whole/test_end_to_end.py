@@ -1,6 +1,7 @@
 """Whole program as its users run it: real processes, real events, a real site."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,29 @@ def test_a_dropped_folder_is_followed_through_its_whole_life(
     up.eventually(lambda: up.rows("SELECT status FROM skills") == [("removed",)])
     up.eventually(lambda: up.index() == "")
     up.eventually(lambda: site_rows(up, "status") == [("removed",)])
+
+
+@pytest.mark.requirement("card/next-scan", "card/index")
+def test_status_names_the_next_full_scan_and_agents_fetch_the_index(
+    lasting: Running, skill: SkillWriter
+) -> None:
+    """The time is the timer's. Over HTTP, the index leads to URLs instead of folders."""
+    skill(lasting.watched / "fetched", description="Reads a file.")
+    lasting.eventually(lambda: "\nfetched: Reads a file.\n" in lasting.index())
+    lasting.eventually(lambda: lasting.site("/-/state.json"))
+    fetched = loopback.get(f"http://127.0.0.1:{lasting.port}/index/default")
+    assert fetched.status_code == 200
+    assert lasting.index().replace(f"{lasting.data}/skills/NAME/", "…") == re.sub(
+        r"http://\S+", "…", fetched.text
+    )
+    ((due,),) = lasting.eventually(
+        lambda: lasting.rows("SELECT next_full_scan FROM health WHERE next_full_scan IS NOT NULL")
+    )
+    assert datetime.fromisoformat(due) > datetime.now(UTC)
+    shown = run("--data", lasting.data, "status").stdout
+    assert re.search(r"last full scan .*, next .* from now, nothing pending\.", shown), shown
+    shutil.rmtree(lasting.watched / "fetched")
+    lasting.eventually(lambda: "fetched" not in lasting.index())
 
 
 @pytest.mark.requirement("prd/life-rejected")

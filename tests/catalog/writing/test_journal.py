@@ -149,7 +149,7 @@ def test_a_reader_names_the_commands_that_replace_an_unreleased_catalog(tmp_path
     with pytest.raises(CatalogUnusable, match=r"unreleased version .* `skilldrop scan`"):
         database_connection.open_catalog(path)
     assert path.read_bytes() == before
-    assert connection.MIGRATIONS[0] == "m001_first_tables"
+    assert connection.MIGRATIONS[0] == "m001_tables"
 
 
 CATALOG = Path("var/catalog.db")

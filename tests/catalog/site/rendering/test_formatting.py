@@ -24,6 +24,7 @@ def row(**said: Any) -> dict[str, Any]:
         "service_seen": before(seconds=1),
         "service_stopped": None,
         "last_full_scan": before(minutes=2),
+        "next_full_scan": None,
         "watcher_mode": "native",
         "watcher_reason": None,
         "pending_count": 0,
@@ -65,6 +66,13 @@ FULL = {
     [
         pytest.param(
             {}, {}, "good", "Watching, last full scan 2 minutes ago, nothing pending.", id="well"
+        ),
+        pytest.param(
+            {"next_full_scan": before(minutes=-3)},
+            {},
+            "good",
+            "Watching, last full scan 2 minutes ago, next 3 minutes from now, nothing pending.",
+            id="timed",
         ),
         pytest.param(
             {"pending_count": 3},
