@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from catalog.model.finding import FindingType
-from pipeline.roots.words import Words, searched
+from pipeline.roots.words import MOST, Words, searched
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import (
     is_quoted,
@@ -36,6 +36,7 @@ class Shape:
     also: tuple[str, ...]  # of which one must be in the same lines; empty if none must
     patterns: tuple[str, ...]  # as written
     lines: int  # that a pattern may span, from or to the one with a word
+    start: bool  # whether each match starts with one of the words, so that only they are tried
     worse: FindingType  # the kind if the words around a match contain …
     when: str  # … a match of this pattern; empty if there is no worse kind
 
@@ -81,12 +82,8 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
     if offsets:
         text = with_whole_commands(text)
     for shape, at in offsets.items():
-        matches = (
-            match
-            for part in _parts(text, shape, sorted(at))
-            for match in islice(shape.pattern.finditer(text, *part), _MOST_IN_LINE)
-        )
-        for match in islice(matches, _MOST_MATCHES):
+        search = _at_words if shape.start else _near_words
+        for match in islice(search(text, shape, sorted(at)), _MOST_MATCHES):
             kind, (start, end) = shape.kind_of(match), match.span()
             if kind == _LOOKALIKE and not any(
                 map(_is_slip, _NAME.findall(match[0].lower().replace("_", "-")))
@@ -109,6 +106,21 @@ def _near(name: str) -> set[str]:
     return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
 
 
+def _at_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str]]:
+    """Yield the matches that start with one of the first words of a shape."""
+    end = 0
+    for at in offsets[:MOST]:
+        if at >= end and (match := shape.pattern.match(text, at, at + _LONGEST)):
+            end = match.end()
+            yield match
+
+
+def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str]]:
+    """Yield the matches in lines with a word of a shape."""
+    for part in _parts(text, shape, offsets):
+        yield from islice(shape.pattern.finditer(text, *part), _MOST_IN_LINE)
+
+
 def _parts(text: str, shape: Shape, offsets: list[int]) -> list[tuple[int, int]]:
     """Return the offsets of the first lines with a word of a shape, by those of its words."""
     parts: list[tuple[int, int]] = []
@@ -124,12 +136,8 @@ def _parts(text: str, shape: Shape, offsets: list[int]) -> list[tuple[int, int]]
         if start <= last:
             start, end = parts.pop()[0], max(end, last)
         parts.append((start, end))
-    return [part for part in parts if not shape.also or _has_one(text, part, shape.also)]
-
-
-def _has_one(text: str, part: tuple[int, int], words: tuple[str, ...]) -> bool:
-    """Return whether a part of a text contains one of some words."""
-    return any(map(text[slice(*part)].lower().__contains__, words))
+    also = shape.also
+    return [(a, b) for a, b in parts if not also or any(map(text[a:b].lower().__contains__, also))]
 
 
 def _part(text: str, at: int, lines: int) -> tuple[int, int]:
@@ -153,6 +161,7 @@ _SHAPES = tuple(
         also=tuple(rule.get("also", ())),
         patterns=tuple(rule["patterns"]),
         lines=rule.get("lines", 1),
+        start=rule.get("start", False),
         worse=codes.DANGERS[rule.get("worse", rule["kind"])],
         when=rule.get("when", ""),
     )
