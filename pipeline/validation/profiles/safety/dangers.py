@@ -19,7 +19,7 @@ from pipeline.validation.profiles.safety.context import (
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _AROUND = 150  # characters beside a command that tell how bad it is
 _MOST_IN_LINE = 5
-_MOST_MATCHES = 50  # of one danger, with those of which the text warns
+_MOST_MATCHES = 200  # by one rule, with those of which the text warns
 _MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
 _PART = re.compile(r"\{([A-Z_]+)\}")
 _LINE_END = re.compile(r"\n\s*")
@@ -83,14 +83,17 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
         text = with_whole_commands(text)
     for shape, at in offsets.items():
         search = _at_words if shape.start else _near_words
-        for match in islice(search(text, shape, sorted(at)), _MOST_MATCHES):
-            kind, (start, end) = shape.kind_of(match), match.span()
+        matches = islice(search(text, shape, sorted(at)), _MOST_MATCHES + 1)
+        for number, match in enumerate(matches):
+            is_last = number == _MOST_MATCHES
+            kind = codes.JUDGED_IN_PART if is_last else shape.kind_of(match)
+            start, end = match.span()
             if kind == _LOOKALIKE and not any(
                 map(_is_slip, _NAME.findall(match[0].lower().replace("_", "-")))
             ):
                 continue
             is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
-            is_named = is_quotation or is_warned_of(text, start, end)
+            is_named = not is_last and (is_quotation or is_warned_of(text, start, end))
             line = text.rfind("\n", 0, start)
             if found_by.setdefault((kind.code, line, is_named), shape) is shape:
                 yield Danger(kind, " ".join(match[0].split()), start, end, is_named)

@@ -6,7 +6,7 @@ They read the frontmatter, the body, and the texts of all files, whether linked 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -30,12 +30,11 @@ from catalog.text.visible import (
 )
 from pipeline.parsing.markdown import lies_in
 from pipeline.roots.file_kinds import may_be_native
-from pipeline.roots.words import Words, found
+from pipeline.roots.words import found
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_only_named
 from pipeline.validation.profiles.safety.dangers import Danger, dangers
-from pipeline.validation.profiles.safety.overrides import overrides
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 
 _HIDDEN = {
@@ -94,7 +93,7 @@ def no_dangers(skill: Skill) -> Iterator[Finding]:
         if text.is_cut:
             yield text.finding(codes.JUDGED_IN_PART, offset=0)
         named: list[Danger] = []
-        for danger in _dangers(text.content, text.words):
+        for danger in dangers(text.content, text.words):
             if text.is_script and _is_example(text, danger):
                 continue
             if danger.is_named or _is_in_fence(text, danger):
@@ -114,7 +113,7 @@ def no_dangers(skill: Skill) -> Iterator[Finding]:
 def no_dangers_in_names(skill: Skill) -> Iterator[Finding]:
     """Find names of files that are commands or requests, however their words are joined."""
     names = _JOINTS.sub(" ", "\n|\n".join(file.path for file in skill.files))
-    for danger in islice(_dangers(names, found(names)), MOST_ALIKE):
+    for danger in islice(dangers(names, found(names)), MOST_ALIKE):
         path = skill.files[names.count("\n", 0, danger.offset) // 2].path
         yield danger.kind.at(f"The file's name contains {quoted(danger.words)}.", path=path)
 
@@ -229,10 +228,6 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
             characters = "".join(exact.findall(text, first.start()))
             found_here.append(Hidden(kind, first.start(), len(characters), characters[:_SHOWN]))
     return tuple(sorted(found_here, key=attrgetter("offset")))
-
-
-def _dangers(text: str, words: Words) -> Iterator[Danger]:
-    return chain(overrides(text, words), dangers(text, words))
 
 
 _MOST_NAMED = 5

@@ -8,7 +8,6 @@ from pipeline.parsing.document import parse
 from pipeline.roots.words import found as words_in
 from pipeline.validation.profiles.safety import codes as safety_codes
 from pipeline.validation.profiles.safety.dangers import Danger, dangers
-from pipeline.validation.profiles.safety.overrides import overrides
 from pipeline.validation.profiles.safety.rules import hidden_in
 from pipeline.validation.skill import MOST_ALIKE
 from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
@@ -228,9 +227,8 @@ def test_an_override_that_is_quoted_or_warned_of_is_an_example(body: str) -> Non
 
 
 def _overrides(text: str) -> list[Danger]:
-    words = words_in(text)
-    others = (each for each in dangers(text, words) if each.kind.code == "instruction-override")
-    return [*overrides(text, words), *others]
+    found_here = dangers(text, words_in(text))
+    return [each for each in found_here if each.kind.code == "instruction-override"]
 
 
 @pytest.mark.parametrize(
