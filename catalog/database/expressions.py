@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from catalog.model.finding import NAME_CONFUSABLE
-
 WITHIN_LEVEL = "ifnull(s.priority, 0) DESC, s.name, s.id"
 """Order of skills `s` of one level, as SQL."""
 INDEX_ORDER = f"s.level_rank, {WITHIN_LEVEL}"
@@ -57,8 +55,6 @@ CANNOT_BE_GIVEN = f"""
 """SQL condition: a skill `s` stays at a version that is lost, and its folder has other content."""
 IS_WITHHELD = "(s.status = 'shadowed' AND s.shadowed_by IS NULL)"
 """SQL condition: the skill `s`, which should be active, is withheld."""
-LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONFUSABLE.code}'"
-"""Whether a skill `s` has a name that looks like another one, as a subquery."""
 IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 """Whether the folder of a skill `s` contains its current version, in SQL."""
 DANGER_SERVED = f"""

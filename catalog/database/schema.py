@@ -134,7 +134,6 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "skill_id, status",
         "name",
         "digest",
-        "skeleton",
         "current_version_id",
         "pinned_version_id",
         "shadowed_by WHERE shadowed_by IS NOT NULL",

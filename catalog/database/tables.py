@@ -107,7 +107,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "file_inventory": "{}",
         "frontmatter": "{}",
         "files_left_out": "[]",
-        "skeleton": "",  # the same for names that look alike
         "fingerprint": "",
         "folder_paths": str | None,  # names and stats of its folder, by which a scan knows it …
         "folder_stats": str | None,  # … again without reading it

@@ -134,17 +134,11 @@ class FindingTypes(list[FindingType]):
 # depend on the folder alone.
 
 _READING = FindingTypes("reading")
-_SAFETY = FindingTypes("safety")
 
 LAST_GOOD_VERSION_STANDS = _READING.warning(
     "last-good-version-stands",
     "The newest content was rejected, so the last good version stays published.",
     "Fix the errors of this skill; its new content is then published.",
-)
-NAME_CONFUSABLE = _SAFETY.warning(
-    "name-confusable",
-    "The name looks like that of another active skill, or mixes scripts within a word.",
-    "Check that it is the skill you want; rename one of the two in letters of one script.",
 )
 REFERENCE_BROKEN = _READING.warning(
     "skill-reference-broken",
@@ -178,11 +172,11 @@ ROUTING_TESTS_UNREADABLE = ROUTING.info(
     "A file in evals/ cannot be read as routing tests, or has too many.",
     "Write valid JSON: a list of objects with a text as query and true or false as should_trigger.",
 )
-PUBLICATION_TYPES = (*_READING, *_SAFETY, *ROUTING)
+PUBLICATION_TYPES = (*_READING, *ROUTING)
 PUBLICATION_CODES = tuple(kind.code for kind in PUBLICATION_TYPES)
 ROUTING_CODES = tuple(kind.code for kind in ROUTING)
 ON_OTHERS = (
-    *(NAME_CONFUSABLE.code, REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code),
-    *(INTERNAL_ERROR_IN_INDEX.code, *ROUTING_CODES),
+    *(REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code, INTERNAL_ERROR_IN_INDEX.code),
+    *ROUTING_CODES,
 )
 """Codes of the findings that change with other skills, while the folder stays as it is."""

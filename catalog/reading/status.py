@@ -11,7 +11,7 @@ from typing import Any, get_args
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database
 from catalog.listings import refusals
-from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
+from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN
 from catalog.model.values import Status
 from catalog.reading import service_health, told_skills
 from catalog.reading.skills import review
@@ -145,7 +145,6 @@ LISTS = {
         JOIN skills AS s ON s.id = v.skill JOIN versions AS c ON c.id = s.current_version_id
         ORDER BY v.id
     """,
-    "name_confusable": _FINDINGS.format(f"('{NAME_CONFUSABLE.code}')"),
     "broken_references": _FINDINGS.format((REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)),
     "secrets": _FINDINGS.format(("secret-left-out", "secret-published")),
     "conflicts": _SKILLS.format("is_conflict = 1"),

@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple
 from catalog.database.expressions import MAY_BE_REVIEWED, is_withheld
 from catalog.database.queries import Row, Writer
 from catalog.model.errors import NotInCatalog
-from catalog.model.naming import skeleton
 from catalog.model.values import LEVELS, IngestionOutcome
 from catalog.reading.lookup import find_skill
 from catalog.reading.skills import versions as reading_versions
@@ -72,7 +71,6 @@ def return_to(
     fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
     if version["skill_id"] != skill["skill_id"]:
         fields |= NO_NAME
-    fields["skeleton"] = skeleton(fields["skill_id"])
     db.table("skills").update(skill["id"], fields)
     derived.write(db, [skill["id"]])
     _note(db, skill, change, version["id"])

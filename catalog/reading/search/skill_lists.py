@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from catalog.database.expressions import AWAITING_REVIEW, DANGERS, IS_NEWEST, LOOKS_ALIKE
+from catalog.database.expressions import AWAITING_REVIEW, DANGERS, IS_NEWEST
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
 from catalog.model.values import SEVERITIES
@@ -149,8 +149,7 @@ _CARDS = f"""
            iif(s.namespace IS NULL AND s.author IS NULL
                AND (SELECT count(*) FROM roots WHERE configured) = 1, NULL, s.publisher)
                AS publisher,
-           {IS_NEWEST} AS is_newest, EXISTS ({LOOKS_ALIKE}) AS looks_alike,
-           s.tools, s.hosts,
+           {IS_NEWEST} AS is_newest, s.tools, s.hosts,
            (SELECT json_group_array(json_object('severity', severity, 'code', code)) FROM findings
             WHERE skill = s.id AND profile = 'safety') AS safety
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from catalog.database.expressions import FOLDER_NAME, IS_NEWEST, LOOKS_ALIKE, NEWEST
+from catalog.database.expressions import FOLDER_NAME, IS_NEWEST, NEWEST
 from catalog.database.queries import Database, Row
 from catalog.model.fields import COLUMNS, DECLARED
 from catalog.prompt_index.locations import Locations
@@ -24,7 +24,7 @@ def skill(db: Database, skill_id: str, row: int | None = None) -> Row | None:
         f"SELECT s.*, {IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
         " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
-        f" EXISTS ({LOOKS_ALIKE}) AS looks_alike, {FOLDER_NAME} AS folder,"
+        f" {FOLDER_NAME} AS folder,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN version_contents AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"

@@ -5,21 +5,18 @@ files are lost is withheld, and keeps the name; see `expressions`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from catalog.database.expressions import CANNOT_BE_GIVEN, withheld_reason
 from catalog.database.queries import Database, Row, Writer, to_json
-from catalog.model.finding import NAME_CONFUSABLE
-from catalog.model.naming import lookalike_letter, mixed_word, skeleton
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
-from catalog.text import visible
 from catalog.text.humanize import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import derived, references
+from catalog.writing.rows import references
 
 RIVAL = f"""
     s.id, s.skill_id, s.name, s.namespace, s.level, s.root, s.path, s.status, s.shadowed_by,
@@ -70,7 +67,6 @@ def decide(
     )
     db.conn.executemany("UPDATE skills SET name_since = ? WHERE id = ?", named)
     events.add_ingestions(db, changes)
-    mark_lookalikes(db, skill_ids)
     references.resolve(db, skill_ids)
 
 
@@ -163,57 +159,3 @@ def _is_conflict(winner: Row, row: Row) -> bool:
     is_decided = preferred_at is not None and row["name_since"] <= preferred_at
     is_rival = row["level"] == level and row["digest"] != winner["digest"]
     return is_rival and not row["is_alias"] and not is_decided
-
-
-# Names that look alike
-
-
-def mark_lookalikes(db: Writer, skill_ids: Iterable[str]) -> None:
-    """Update the finding of all active skills whose names look like one of these.
-
-    The cost depends on the number of lookalikes, not of skills.
-    """
-    touched = sorted(set(map(skeleton, skill_ids)))
-    groups: dict[str, list[Row]] = defaultdict(list)
-    for row in db.query(_ALIKE, [to_json(touched)]):
-        groups[row["skeleton"]].append(row)
-    wanted = {
-        (row["id"], row["root"], row["path"]): [NAME_CONFUSABLE.at(message)] if message else []
-        for group in groups.values()
-        for row, message in _messages(group)
-    }
-    derived.replace_findings(db, [NAME_CONFUSABLE.code], wanted)
-
-
-def _messages(group: Sequence[Row]) -> Iterator[tuple[Row, str]]:
-    """Yield each skill with the message of its finding; empty if it needs none."""
-    active = [row for row in group if row["status"] == "active"]
-    for row in group:
-        message = ""
-        if row["status"] == "active":
-            other = next((rival for rival in active if rival["skill_id"] != row["skill_id"]), None)
-            word = mixed_word(row["skill_id"])
-            if other:
-                message = (
-                    f"The name {row['name']} looks like that of another skill, "
-                    f"{other['name']} in {other['root']}/{other['path']}."
-                    f"{_letter(row) or _letter(other)}"
-                )
-            elif word:
-                message = f"The word {word} in the name mixes letters of scripts that look alike."
-        yield row, message
-
-
-def _letter(row: Row) -> str:
-    """Return a sentence on the letter of another script in a name; empty if it has none."""
-    letter = lookalike_letter(row["skill_id"])
-    return f" In {row['path']}, {letter} is the {visible.character_name(letter)}." if letter else ""
-
-
-_ALIKE = """
-    SELECT s.skeleton, s.id, s.skill_id, s.name, s.root, s.path, s.status
-    FROM json_each(?) AS touched
-    CROSS JOIN skills AS s INDEXED BY skills_by_skeleton
-        ON s.skeleton = touched.value AND s.status IN ('active', 'shadowed', 'rejected', 'removed')
-    ORDER BY s.skill_id, s.id
-"""

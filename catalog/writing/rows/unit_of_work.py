@@ -12,7 +12,7 @@ from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Columns, Judged
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.naming import skeleton, version_name
+from catalog.model.naming import version_name
 from catalog.model.skill import SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading.skills import references as reading_references
@@ -151,7 +151,6 @@ class UnitOfWork:
             row["fingerprint"] = judged.verdict.fingerprint
         if row["status"] not in PRESENT or row["skill_id"] != base.get("skill_id"):
             row |= NO_NAME
-        row["skeleton"] = skeleton(row["skill_id"])
         self._skills.append(row)
         if old:
             self._known.append((row["id"],))

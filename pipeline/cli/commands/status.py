@@ -151,7 +151,6 @@ _LISTED: Mapping[str, str] = {
     "rejected_in_review": "newest content rejected in review, last approved version stays",
     "pending": "pending",
     "conflicts": "name conflict",
-    "name_confusable": "name looks like another",
     "secrets": "secret in a file",
     "not_loaded": "not loaded by every agent",
     "broken_references": "reference broken",

@@ -155,7 +155,6 @@ FALLBACKS = {
     "internal-error-in-index",
     "skill-md-missing",
     "last-good-version-stands",
-    "name-confusable",
     "skill-reference-broken",
     "dependency-missing",
     "route-missed",

@@ -27,6 +27,12 @@ TAG_CHARACTERS = TYPES.danger(
     "Delete them, and find out where the text came from.",
     "Unicode Technical Standard #51, Emoji, Tag sequences; " + _INJECTION,
 )
+NAME_CONFUSABLE = TYPES.warning(
+    "name-confusable",
+    "A word of the name mixes letters of scripts that look alike.",
+    "Check that it is the skill you want; write each word in letters of one script.",
+    "Unicode Technical Standard #39, Security Mechanisms",
+)
 MARKUP_IN_PROMPT = TYPES.warning(
     "markup-in-prompt",
     "A field that is put into prompts contains markup that could close or open a tag there.",

@@ -4,6 +4,7 @@ They read the frontmatter, the body, and the texts of all files, whether linked 
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -42,6 +43,7 @@ _HIDDEN = {
     "bidi": (codes.BIDI_CHARACTERS, "a bidirectional control"),
     "tag": (codes.TAG_CHARACTERS, "a tag character"),
 }
+_ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC", "ARMENIAN"})
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
 _TAG = re.compile(
     r"</\s*[a-z]"
@@ -69,6 +71,18 @@ def no_hidden_text(skill: Skill) -> Iterator[Finding]:
     for file in skill.files:
         for hidden in hidden_in(file.path):
             yield _HIDDEN[hidden.kind][0].at(_message(hidden, "The file's name"), path=file.path)
+
+
+def no_mixed_scripts(skill: Skill) -> Iterator[Finding]:
+    """Find a word of the name that mixes scripts which look alike; Chinese may mix."""
+    name = skill.frontmatter.get("name")
+    if not isinstance(name, str) or name.isascii():
+        return
+    for word in re.findall(r"[^\W_]+", name):
+        scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word}
+        if len(scripts & _ALIKE) > 1:
+            message = f"The word {quoted(word)} mixes letters of scripts that look alike."
+            yield skill.finding(codes.NAME_CONFUSABLE, message, field="name")
 
 
 def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
@@ -170,6 +184,7 @@ SAFETY = Profile(
     codes.TYPES,
     (
         no_hidden_text,
+        no_mixed_scripts,
         no_markup_in_the_prompt,
         no_dangers,
         no_dangers_in_names,

@@ -30,6 +30,23 @@ def test_an_ordinary_skill_is_safe() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "mixed"),
+    [
+        pytest.param("plain", False, id="ASCII"),
+        pytest.param("обзор", False, id="one other script"),
+        pytest.param("обзор-api", False, id="a word of each script"),
+        pytest.param("β-test", False, id="a Greek letter by itself"),
+        pytest.param("pdf工具", False, id="Chinese beside Latin"),
+        pytest.param("p\u0430ypal", True, id="Cyrillic letter in a Latin word"),
+        pytest.param("\u03b1pi-x", True, id="Greek letter in a Latin word"),
+    ],
+)
+def test_a_word_of_a_name_is_of_one_script(name: str, mixed: bool) -> None:
+    """A letter of another alphabet in a word of the name is found."""
+    assert ("name-confusable" in codes("safety", skill(name=name))) == mixed
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         pytest.param("plain", [], id="ASCII"),
