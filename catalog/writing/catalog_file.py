@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
 
+from catalog.database import recovery
 from catalog.database.connection import (
     REBUILT,
     connect,
@@ -89,16 +90,19 @@ class CatalogFile:
                 raise
             reason = str(error).removesuffix(REBUILT).rstrip(". ")
             aside = _put_aside(path, at, "damaged")
+            db, lost = _connected(path), Lost(f"was damaged ({reason})", aside)
+            is_whole = recovery.copied(aside, db, lost.reason, at)
             log.error(
-                "the catalog is damaged (%s) and is kept as %s; a new one takes over the versions "
-                "whose files are kept and people's decisions, but not the history of changes, "
-                "scans and indexes",
+                "the catalog is damaged (%s) and is kept as %s; a new one %s",
                 reason,
                 aside,
+                "has all but some of its history"
+                if is_whole
+                else "takes over the versions whose files are kept and people's decisions, but not "
+                "the history of changes, scans and indexes",
             )
             _keep_newest(path, aside)
-            lost = Lost(f"was damaged ({reason})", aside)
-            return cls(path, lock, _connected(path), lost=lost)
+            return cls(path, lock, db, lost=None if is_whole else lost)
 
     def close(self) -> None:
         """Copy the write-ahead log into the file and release the lock.

@@ -9,12 +9,13 @@ import json
 import logging
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from catalog.database.queries import Writer, to_json
+from catalog.database.recovery import opened
 from catalog.model.change import Judged
 from catalog.model.skill import LOST_ROOT, Place, RootSpec
 from catalog.model.values import HeldCause, Level
@@ -110,31 +111,7 @@ class Takeover:
             "packages_removed": None,
         }
         self._store([*self._recoveries(), entry])
-        if not lost.aside:
-            return lost.reason
-        self._take_links(lost.aside)
-        return f"{lost.reason} and is kept as {lost.aside}"
-
-    def _take_links(self, aside: Path) -> None:
-        """Store the directories of links that a catalog knew, as far as they can be read.
-
-        A copy there counts as ours only while it equals its package.
-        """
-        try:
-            with self._db.transaction(), _opened(aside) as former:
-                for table, ours in (("linked_directories", {}), ("links", {"former_target": ""})):
-                    rows = former.execute(f"SELECT * FROM {table}")
-                    names = [name for name, *_ in rows.description]
-                    self._db.table(table).insert_all(
-                        dict(zip(names, row, strict=True)) | ours for row in rows.fetchall()
-                    )
-        except (OSError, sqlite3.Error) as error:
-            log.warning(
-                "The copies that `skilldrop link` made cannot be read in %s (%s); those of other "
-                "versions stay as they are.",
-                aside,
-                error,
-            )
+        return f"{lost.reason} and is kept as {lost.aside}" if lost.aside else lost.reason
 
     def end(self, packages_removed: int) -> None:
         """Note that the takeover has ended, and how many packages it removed."""
@@ -162,7 +139,7 @@ class Takeover:
             if self._file and recovery["damaged_file"]:
                 aside = self._file.with_name(recovery["damaged_file"])
                 # Without it, a version needs an approval where its root asks for that.
-                with suppress(OSError, sqlite3.Error), _opened(aside) as former:
+                with suppress(OSError, sqlite3.Error), opened(aside) as former:
                     found |= {path: Former(*row) for path, *row in former.execute(_PUBLISHED)}
         return found
 
@@ -205,21 +182,6 @@ class Takeover:
         self.is_under_way = any(map(_is_open, recoveries))
 
 
-def _opened(aside: Path) -> closing[sqlite3.Connection]:
-    """Open a catalog that was put aside, also without its first bytes.
-
-    Raises OSError and sqlite3.Error.
-    """
-    with aside.open("rb") as file:
-        if file.read(len(_MAGIC)) == _MAGIC:
-            return closing(sqlite3.connect(f"{aside.absolute().as_uri()}?mode=ro", uri=True))
-    content = bytearray(aside.read_bytes())
-    content[:20] = _MAGIC + content[16:18] + b"\1\1"  # a file without a write-ahead log
-    connection = sqlite3.connect(":memory:")
-    connection.deserialize(content)
-    return closing(connection)
-
-
 def lost_place(skill_id: str, level: Level) -> Place:
     """Return the place of a published skill whose folder is unknown."""
     namespace, _, name = skill_id.rpartition("--")
@@ -230,7 +192,6 @@ def _is_open(recovery: Mapping[str, Any]) -> bool:
     return recovery.get("packages_removed", 0) is None
 
 
-_MAGIC = b"SQLite format 3\0"
 _PUBLISHED = """
     SELECT v.skill_id || '/' || v.version, s.root, s.path, s.level, v.digest, s.held_cause,
            s.pending_reason

@@ -188,7 +188,8 @@ def test_a_damaged_catalog_is_rebuilt(
     )
     assert (settings.data / str(damaged_file)).read_bytes() == damaged
     assert str(damaged_file) in caplog.text
-    assert "40 published skills, 78 older versions, 0 reviews, 1 pin, 0 preferences" in caplog.text
+    taken_over = "40 published skills, 78 older versions, 0 reviews, 1 pin, 0 preferences"
+    assert (taken_over in caplog.text) is (damage is not without_header)
     assert str(reason).startswith("was damaged (")
     assert rows(settings.catalog_path, PINNED) == before
     assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
@@ -205,6 +206,36 @@ def test_a_damaged_catalog_is_rebuilt(
     handle(settings, "pin", {"skill": "s07", "version": str(versions[0][0])})
     assert b"One" in (settings.packages_folder / "s07/current/SKILL.md").read_bytes()
     assert_whole(settings)
+
+
+HISTORY = "SELECT outcome, count(*) FROM ingestions WHERE trigger = 'command' GROUP BY outcome"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        *("", "findings", "ingestions", "scans", "skill_references", "index_entries"),
+        *("skills_fts_data", "skill_text_fts_data"),
+    ],
+)
+def test_damage_of_what_no_other_row_rests_on_loses_nothing(
+    settings: Settings, table: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All versions and the decisions of people stay, with the skills that were removed."""
+    versions = "SELECT skill_id, version, package_path FROM versions ORDER BY id"
+    before = [rows(settings.catalog_path, query) for query in (versions, PINNED, HISTORY)]
+    if table:
+        pages = pages_of(settings.catalog_path, table)
+        overwrite(settings.catalog_path, [pages[len(pages) // 2]])
+    else:
+        without_header(settings.catalog_path)
+    assert scan(settings).returncode == 0
+    assert "a new one has all but some of its history" in caplog.text
+    after = [rows(settings.catalog_path, query) for query in (versions, PINNED, HISTORY)]
+    assert after[:2] == before[:2]
+    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
+    assert_whole(settings)
+    assert "s07" in run("--data", settings.data, "search", "skill number 7").stdout
 
 
 def test_run_outcomes_are_read_again(settings: Settings) -> None:
@@ -237,15 +268,6 @@ def test_linked_directories_are_kept_up_to_date(
     assert f"{'copies' if copy else 'links'} {agent}: {SKILLS} skills" in status
     handle(settings, "unpin", {"skill": "s05"})
     assert b"Three" in (agent / "s05/SKILL.md").read_bytes()
-
-
-def test_links_that_cannot_be_taken_over_are_reported(
-    settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Copies of other versions than the present ones are no longer known."""
-    settings.catalog_path.write_bytes(b"nothing of a catalog" * 1000)
-    assert scan(settings).returncode == 0
-    assert "The copies that `skilldrop link` made cannot be read in" in caplog.text
 
 
 def test_a_killed_rebuild_loses_nothing(
