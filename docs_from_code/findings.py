@@ -12,11 +12,11 @@ _OPENING = """\
 <!-- Generated from the registry by `make docs`; edit the codes.py beside the rules instead. -->
 
 This page lists every message of `skilldrop` about a skill, by profile. A skill is valid by the
-specification (`spec_valid`) if it has no finding of profile `spec` and severity `error`. The
-acceptance of the root decides whether an error rejects the skill: `strict`, `lenient` (the default)
-or `permissive`; warnings and infos never do. By default, a version with a danger waits for
-[review](../how-to/review-skills.md). The specification and the guides are those of Agent Skills; a
-finding without a source is skilldrop's own.
+specification (`spec_valid`) if it has only the specification's six fields, and no error of profile
+`spec`. The acceptance of the root decides whether an error rejects the skill: `strict`, `lenient`
+(the default) or `permissive`; warnings and infos never do. By default, a version with a danger
+waits for [review](../how-to/review-skills.md). The specification and the guides are those of Agent
+Skills; a finding without a source is skilldrop's own.
 
 Examples are lines of a file, or paths: those with - raise the finding, those with + do not. In
 them, → is a tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that

@@ -266,7 +266,9 @@ COLUMNS: Mapping[str, Column] = {
     ),
     "user_invocable": Column("Whether it is meant for people to start", bool, 1),
     "spec_valid": Column(
-        "Whether it has no error under the Agent Skills specification", bool | None, 0
+        "Whether it has only the fields of the Agent Skills specification, and no error under it",
+        bool | None,
+        0,
     ),
     "body_lines": Column("Lines of SKILL.md below the frontmatter", int | None),
     "estimated_tokens": Column("Approximate tokens of its SKILL.md", int | None),

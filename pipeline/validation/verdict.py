@@ -25,7 +25,10 @@ from pipeline.validation.codes import (
 )
 from pipeline.validation.declare import declare, search_words
 from pipeline.validation.profile import Dialects, Profile, Ruleset
-from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
+from pipeline.validation.profiles.spec.codes import (
+    ALLOWED_TOOLS_NOT_TEXT,
+    FIELD_NOT_IN_SPECIFICATION,
+)
 from pipeline.validation.profiles.spec.rules import SPEC
 from pipeline.validation.skill import Skill
 
@@ -124,13 +127,17 @@ def _weighed(
 ) -> Iterator[Finding]:
     """Yield the findings; an error that a dialect of the package permits becomes a warning.
 
-    Fields that no client reads are an error where the acceptance is strict. To the letter of the
-    specification, all that are not its own are.
+    Fields that no client reads are an error where the acceptance is strict. Fields, and a form of
+    one, that clients read are told only to the letter of the specification.
     """
     allowed = {code for dialect in named for code in dialect.allowed}
     for finding in findings:
         severity, is_other = finding.severity, finding.code == FIELD_NOT_IN_SPECIFICATION.code
-        if is_other and (is_to_the_letter or (acceptance == "strict" and severity == "warning")):
+        if is_to_the_letter:
+            severity = "error" if is_other else severity
+        elif severity == "info" and (is_other or finding.code == ALLOWED_TOOLS_NOT_TEXT.code):
+            continue
+        elif is_other and acceptance == "strict":
             severity = "error"
         yield finding._replace(severity="warning" if finding.code in allowed else severity)
 

@@ -73,6 +73,13 @@ DEVIATIONS: Mapping[str, Deviation] = {
     "top-level-merge-key": Deviation(
         with_field("<<:\n  license: MIT"), "accepts", "field-not-in-specification"
     ),
+    "empty-compatibility": Deviation(
+        with_field('compatibility: ""'), "accepts", "compatibility-empty"
+    ),
+    "metadata-without-keys": Deviation(with_field("metadata: text"), "accepts", "metadata-not-map"),
+    "metadata-with-a-list": Deviation(
+        with_field("metadata:\n  tags:\n    - a"), "accepts", "metadata-value-not-text"
+    ),
     "fence-within-a-line": Deviation(
         GOOD.replace(b"\n---\n", b"\n ---\n"), "accepts", "closing-fence-missing"
     ),

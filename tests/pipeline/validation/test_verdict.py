@@ -12,6 +12,7 @@ from catalog.model.values import Acceptance, Level
 from catalog.text import tokens
 from catalog.writing.rows.derived import body_of
 from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.parsing.document import parse
 from pipeline.roots import snapshot as snapshots
 from pipeline.roots.codes import FOLDER_TOO_LARGE, SKILL_MD_NOT_A_FILE
@@ -128,7 +129,7 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
             marks=pytest.mark.requirement("agent-skills/guide-name-long"),
         ),
         pytest.param(with_fields("foo: bar"), False, True, True, id="unknown field"),
-        pytest.param(with_fields("metadata: [a]"), True, True, True, id="a warning"),
+        pytest.param(with_fields("metadata: [a]"), False, True, True, id="no map"),
         pytest.param(GOOD.replace("Reads", "x" * 1_100), False, True, True, id="too long"),
         pytest.param(
             GOOD.replace(" Reads PDF.", ""),
@@ -454,7 +455,7 @@ def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool
         "lenient": lenient,
         "permissive": lenient,
     }
-    assert "field-not-in-specification" in codes(verdicts["lenient"])
+    assert "field-not-in-specification" not in codes(verdicts["lenient"])
     assert getattr(verdicts["lenient"], "spec_valid", None) is False
 
 
@@ -486,7 +487,6 @@ def test_a_rejection_begins_with_its_reason() -> None:
     assert isinstance(rejection, Rejection)
     assert [f.code for f in rejection.findings] == [
         "description-missing",
-        "field-not-in-specification",
         "license-not-text",
     ]
 
@@ -497,23 +497,47 @@ def test_a_rejection_begins_with_its_reason() -> None:
         pytest.param("foo: 1", (), "lenient", "error", id="to the letter"),
         pytest.param("hooks: {}", (), "lenient", "error", id="a client's, to the letter"),
         pytest.param("foo: 1", ("advice",), "lenient", "warning", id="by default"),
-        pytest.param("hooks: {}", ("advice",), "lenient", "info", id="a client's"),
+        pytest.param("author: us", ("advice",), "lenient", None, id="a document's"),
+        pytest.param("hooks: {}", ("advice",), "lenient", None, id="a client's"),
         pytest.param("foo: 1", ("advice",), "strict", "error", id="strict"),
-        pytest.param("hooks: {}", ("advice",), "strict", "info", id="a client's, strict"),
+        pytest.param("hooks: {}", ("advice",), "strict", None, id="a client's, strict"),
     ],
 )
 def test_other_fields_are_an_error_only_to_the_letter(
-    field: str, profiles: tuple[str, ...], acceptance: Acceptance, severity: str
+    field: str, profiles: tuple[str, ...], acceptance: Acceptance, severity: str | None
 ) -> None:
-    """With other profiles they are a warning, or info if clients read them; never spec_valid."""
+    """With other profiles they are a warning, and none if clients read them; never spec_valid."""
     looked = looked_at(with_fields(field).encode())
     place = Place("/watched", "pdf", "project")
     parsed = parse(looked.skill_md)
     result = judge(looked, parsed, place, acceptance=acceptance, profiles=profiles)
-    (found,) = (f for f in result.findings if f.code == "field-not-in-specification")
-    assert found.severity == severity
+    found = [f.severity for f in result.findings if f.code == "field-not-in-specification"]
+    assert found == ([severity] if severity else [])
     assert isinstance(result, Rejection) == (severity == "error" and acceptance == "strict")
     assert not getattr(result, "spec_valid", False)
+
+
+@pytest.mark.requirement("textbook/fields")
+def test_a_list_of_tools_and_booleans_are_read_as_the_textbook_shows_them() -> None:
+    """By default nothing is said about them; a comma between tools is a warning."""
+    fields = "allowed-tools:\n  - Read\n  - Grep\ndisable-model-invocation: true\n"
+    record = accepted_by_default(f"{fields}user-invocable: true")
+    assert not [f for f in record.findings if f.profile == "spec"]
+    assert (record.allowed_tools, record.model_invocable) == ("Read Grep", False)
+    found = accepted_by_default("allowed-tools: Read, Grep").findings
+    (commas,) = (f for f in found if f.profile == "spec")
+    assert (commas.code, commas.severity) == ("allowed-tools-not-text", "warning")
+
+
+def accepted_by_default(fields: str) -> SkillRecord:
+    """Return the record of a skill with further fields, in a strict root with default profiles."""
+    looked = looked_at(with_fields(fields).replace("PDF.", "PDF. Use for forms.").encode())
+    place = Place("/watched", "pdf", "project")
+    record = judge(
+        looked, parse(looked.skill_md), place, acceptance="strict", profiles=DEFAULT_PROFILES
+    )
+    assert isinstance(record, SkillRecord)
+    return record
 
 
 def test_the_type_of_a_dialects_field_is_asked_only_of_its_packages() -> None:

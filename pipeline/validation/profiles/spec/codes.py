@@ -86,7 +86,7 @@ COMPATIBILITY_TOO_LONG = TYPES.error(
     "compatibility is longer than 500 characters.",
     "Keep the requirements; move details into the body.",
 )
-COMPATIBILITY_EMPTY = TYPES.warning(
+COMPATIBILITY_EMPTY = TYPES.error(
     "compatibility-empty",
     "compatibility is empty; 1 to 500 characters are expected.",
     "Write down the skill's requirements, or remove the field.",
@@ -96,25 +96,26 @@ LICENSE_NOT_TEXT = TYPES.warning(
     "license is not text.",
     "Write the licence's name or its file's name. None is stored until then.",
 )
-METADATA_NOT_MAP = TYPES.warning(
+METADATA_NOT_MAP = TYPES.error(
     "metadata-not-map",
     "metadata is not a map.",
     "Write one `key: value` per line below metadata.",
 )
-METADATA_VALUE_NOT_TEXT = TYPES.warning(
+METADATA_VALUE_NOT_TEXT = TYPES.error(
     "metadata-value-not-text",
-    "A value in metadata is not text.",
+    "A value in metadata is not text; an info if known clients read it.",
     f"Write the value as text, in quotes if necessary. {_KEPT}",
 )
 ALLOWED_TOOLS_NOT_TEXT = TYPES.warning(
     "allowed-tools-not-text",
-    "allowed-tools is not a single space-separated text.",
+    "allowed-tools is not a single space-separated text; of a list, only the profile spec alone "
+    "says so.",
     f"Write the tools on one line with spaces between them. {_KEPT}",
 )
 FIELD_NOT_IN_SPECIFICATION = TYPES.warning(
     "field-not-in-specification",
-    "Some fields are not among the specification's six; an error with the profile spec alone, and "
-    "info if known clients read all of them.",
-    "Keep those of clients that you use; move others under metadata, or remove them.",
+    "A field is not among the specification's six, and no known client reads it; with the profile "
+    "spec alone, every other field is an error.",
+    "Move them under metadata, or remove them.",
     rejects=IF_STRICT,
 )

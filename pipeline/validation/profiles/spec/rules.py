@@ -1,14 +1,15 @@
 """Rules of the Agent Skills specification, to the letter.
 
-Errors, and fields that are not the specification's, are exactly those of the reference validator
-(skills-ref), so that `spec_valid` equals its verdict. A requirement of the specification that the
-reference does not check is a warning.
+Errors, and fields that are not the specification's, are those of the reference validator
+(skills-ref), and three that it passes over: an empty compatibility, and a metadata that is no map
+of texts. Other forms are a warning, and info where clients read them.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -90,7 +91,10 @@ def _beyond_limit(skill: Skill, error: ErrorDetails) -> Finding:
         message = f"{field} is {len(value):,} characters; the limit is {limit:,}."
         return skill.finding(kinds.long or kinds.wrong, message, field=field)
     expected = _EXPECTED.get(field, "text")
-    return skill.finding(kinds.wrong, f"{field} is {kind_of(value)}, not {expected}.", field=field)
+    message = f"{field} is {kind_of(value)}, not {expected}."
+    found = skill.finding(kinds.wrong, message, field=field)
+    is_list_of_tools = field == "allowed-tools" and isinstance(spaced_tools(value), str)
+    return found._replace(severity="info") if is_list_of_tools else found
 
 
 def _not_text(skill: Skill, errors: Sequence[ErrorDetails]) -> Finding:
@@ -128,25 +132,27 @@ def name_form(skill: Skill) -> Iterator[Finding]:
 
 
 def no_other_fields(skill: Skill) -> Iterator[Finding]:
-    """Find fields that the specification does not define: info if known clients read them all."""
-    fields = [field for field in skill.frontmatter if field not in SPECIFICATION_NAMES]
-    if not fields:
-        return
-    of_clients: dict[tuple[str, ...], list[str]] = {}
-    for field in fields:
-        of_clients.setdefault(skill.declaration.readers(field), []).append(field)
-    unknown = of_clients.get((), [])
-    groups = "; ".join(_shown(read, clients) for clients, read in of_clients.items())
-    message = f"{humanize.count(len(fields), 'field')} not of the specification: {groups}."
-    fix = _correction(unknown) if unknown else "Keep what your clients need; others ignore it."
-    kind, field = codes.FIELD_NOT_IN_SPECIFICATION, (unknown or fields)[0]
-    found = skill.finding(kind, message, field=field, fix=fix)
-    yield found if unknown else found._replace(severity="info")
+    """Find fields that the specification does not define; those that clients read are info."""
+    kind, of_clients = codes.FIELD_NOT_IN_SPECIFICATION, dict[tuple[str, ...], list[str]]()
+    for field in skill.frontmatter:
+        if field not in SPECIFICATION_NAMES:
+            of_clients.setdefault(skill.declaration.readers(field), []).append(field)
+    if unknown := of_clients.pop((), []):
+        message = f"{_counted(unknown)}: {_shown(unknown)}."
+        yield skill.finding(kind, message, field=unknown[0], fix=_correction(unknown))
+    if known := [*chain.from_iterable(of_clients.values())]:
+        groups = "; ".join(f"{_shown(read)} ({', '.join(by)})" for by, read in of_clients.items())
+        message, fix = f"{_counted(known)}: {groups}.", "Keep what your clients need."
+        found = skill.finding(kind, message, field=known[0], fix=fix)
+        yield found._replace(severity="info")
 
 
-def _shown(fields: Sequence[str], clients: Sequence[str]) -> str:
-    shown = ", ".join(map(printable, fields[:_MOST_SHOWN]))
-    return f"{shown} ({', '.join(clients)})" if clients else shown
+def _counted(fields: Sequence[str]) -> str:
+    return f"{humanize.count(len(fields), 'field')} not of the specification"
+
+
+def _shown(fields: Sequence[str]) -> str:
+    return ", ".join(map(printable, fields[:_MOST_SHOWN]))
 
 
 SPEC = Profile(

@@ -46,7 +46,7 @@ def test_text_shows_the_line_the_place_and_the_fix(tmp_path: Path, skill: SkillW
         f"a/SKILL.md:4:1: error field-not-in-specification {message}",
         "    4 | colour: red",
         "      | ^",
-        "    Keep those of clients that you use; move others under metadata, or remove them.",
+        "    Move them under metadata, or remove them.",
         (
             'a: breaks the specification; a root with acceptance = "lenient" (the default) still '
             "publishes it."

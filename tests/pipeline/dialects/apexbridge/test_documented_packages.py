@@ -87,8 +87,7 @@ def is_recognised(text: str, root: Path) -> None:
     folder = written(text.replace("version:", "house: ours\nversion:", 1), root)
     (judgement,) = judge_paths([folder], acceptance="strict")
     assert judgement.loadable
-    (found,) = (f for f in judgement.findings if f.code == "field-not-in-specification")
-    assert (found.severity, "(ApexBridge)" in found.message) == ("info", True)
+    assert "field-not-in-specification" not in {found.code for found in judgement.findings}
 
 
 def is_converted(text: str, root: Path) -> None:
@@ -140,8 +139,8 @@ def test_other_skills_are_not_taken_for_packages(fields: str, tmp_path: Path) ->
     """A field that nobody defines is an error of them in a strict root."""
     text = f"---\nname: other\ndescription: Reads.\n{fields}\nhouse: ours\n---\n"
     (judgement,) = judge_paths([written(text, tmp_path)], acceptance="strict")
-    (found,) = (f for f in judgement.findings if f.code == "field-not-in-specification")
-    assert found.severity == "error"
+    of_fields = [f for f in judgement.findings if f.code == "field-not-in-specification"]
+    assert ("error", "house") in {(f.severity, f.field) for f in of_fields}
 
 
 @pytest.mark.requirement("apexbridge/protocol-default")
