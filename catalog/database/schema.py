@@ -103,18 +103,6 @@ def _create_index(db: Database, table: str, definition: str) -> None:
         db.table(table).create_index(columns.split(", "), name, unique=is_unique)
 
 
-# Its plugin or owner, else the declared author without an address, else the name of the root.
-_PUBLISHER = """
-    coalesce(namespace,
-        nullif(trim(iif(instr(author, '<') > 1, substr(author, 1, instr(author, '<') - 1), author)),
-               ''),
-        CASE WHEN root GLOB '*/mirrors/*-????????/current' THEN replace(
-            substr(root, 1, length(root) - 17),
-            rtrim(substr(root, 1, length(root) - 17),
-                  replace(substr(root, 1, length(root) - 17), '/', '')), '')
-        ELSE replace(root, rtrim(root, replace(root, '/', '')), '') END)
-"""
-
 COMPUTED: Mapping[str, Mapping[str, str]] = {
     "versions": {"bytes": "INTEGER AS (json_extract(file_inventory, '$.totalSizeBytes'))"},
     "skills": {
@@ -123,7 +111,6 @@ COMPUTED: Mapping[str, Mapping[str, str]] = {
         "level_rank": "INTEGER AS (CASE level WHEN 'enterprise' THEN 0 WHEN 'personal' THEN 1"
         " WHEN 'project' THEN 2 ELSE 3 END)",
         "bare_name": "TEXT AS (iif(namespace IS NULL, name, substr(name, length(namespace) + 2)))",
-        "publisher": f"TEXT AS ({_PUBLISHER})",
     },
 }
 """Columns that SQLite computes from the others."""
@@ -138,6 +125,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "pinned_version_id",
         "shadowed_by WHERE shadowed_by IS NOT NULL",
         "level",
+        "source",
         "plugin WHERE plugin IS NOT NULL",
         "license WHERE license IS NOT NULL",
         "category WHERE category IS NOT NULL",
@@ -146,7 +134,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "newest_rejected_at WHERE newest_rejected_at IS NOT NULL",
         "removed_at WHERE removed_at IS NOT NULL",
         (
-            "status, last_changed, level, publisher, license, category, has_scripts, "
+            "status, last_changed, level, source, license, category, has_scripts, "
             "spec_valid, model_invocable, current_version_id, root, estimated_tokens, name"
         ),
         "pending: pending_since WHERE pending_since IS NOT NULL",

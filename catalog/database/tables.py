@@ -83,6 +83,8 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "level": str,
         "plugin": str | None,
         "namespace": str | None,  # of its plugin or owner
+        "source": "",  # who it comes from; see `writing.rows.sources`
+        "source_kind": "",  # repository, namespace, folder, author or root
         "root": Key("roots"),
         "path": str,
         **_FIELDS,

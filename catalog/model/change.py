@@ -83,7 +83,7 @@ class Event(NamedTuple):
     dangers: str | None = None  # codes of the dangers in a new version, unless it is approved
     repository: str | None = None  # URL, if the root is one
     git_commit: str | None = None  # that the version came from
-    publisher: str | None = None  # its plugin, owner or author, else the last part of its root
+    source: str = ""  # the name of who it comes from
     review: str | None = None  # of the version: waits, approved or rejected
 
 

@@ -25,11 +25,11 @@ class Unit(NamedTuple):
 
 
 class ChangeFilter(NamedTuple):
-    """Changes that are asked for: of a scan, a skill_id or a publisher; of all if all are empty."""
+    """Changes that are asked for: of a scan, a skill_id or a source; of all if all are empty."""
 
     scan: int | None = None
     skill_id: str = ""
-    publisher: str = ""
+    source: str = ""
 
     @property
     def is_all(self) -> bool:
@@ -56,7 +56,7 @@ def chosen(db: Database, choice: ChangeFilter, before: int | None = None) -> lis
     conditions = {
         "scan": "i.scan = :scan",
         "skill_id": "i.skill IN (SELECT id FROM skills WHERE skill_id = :skill_id)",
-        "publisher": "i.skill IN (SELECT id FROM skills WHERE publisher = :publisher)",
+        "source": "i.skill IN (SELECT id FROM skills WHERE source = :source)",
     }
     wanted = (conditions[key] for key, value in choice._asdict().items() if value)
     condition = next(wanted, "TRUE")

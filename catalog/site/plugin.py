@@ -26,6 +26,7 @@ from catalog.site.pages import (
     questions,
     skill,
     skills,
+    sources,
     versions,
 )
 from catalog.site.rendering import cells, formatting, templates
@@ -65,6 +66,8 @@ ROUTES = (
     Route(rf"{_VERSION}/files/(?P<path>.+)", files.page),
     Route(rf"{_SKILL}/bundle\.zip", files.archive),
     Route(rf"{_VERSION}/bundle\.zip", files.archive),
+    Route(r"/sources", sources.listing),
+    Route(r"/sources/(?P<name>.+)", sources.page),
     Route(r"/findings", findings.listing),
     Route(r"/not-a-skill", findings.not_skills),
     Route(r"/findings/(?P<code>[^/]+)", findings.page, limits.TEXTS),

@@ -136,7 +136,7 @@ _NEW = f"""
            s.status = 'active' AND i.outcome NOT IN ('rejected', 'removed', 'held', 'shadowed')
                AND ifnull(i.version, 0) <= s.current_version_id,
            iif(v.id = {NEWEST} AND v.review IS NOT 'approved', {DANGERS}, NULL),
-           m.url, v.git_commit, s.publisher, v.review
+           m.url, v.git_commit, s.source, v.review
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version
     LEFT JOIN mirrors AS m ON m.root = i.root

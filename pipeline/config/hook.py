@@ -56,7 +56,7 @@ class Hook:
     on: tuple[Annotated[str, AfterValidator(_kind)], ...] = Field(
         min_length=1, description=f"a list of {', '.join(KINDS)}"
     )
-    publishers: Words = ()  # of the skills; empty for all
+    sources: Words = ()  # of the skills; empty for all
     format: Literal["json", "slack", "mattermost", "teams"] = Field(
         default="json", description="one of json, slack, mattermost, teams"
     )
@@ -89,8 +89,8 @@ class Hook:
             raise ValueError(f"has {MEMORY} beside changes in on; give memories their own hook")
         if self.owner and not self.takes_memories:
             raise ValueError(f'has an owner without on = ["{MEMORY}"]; only memories have one')
-        if self.takes_memories and (self.publishers or self.format != "json"):
-            raise ValueError(f"has publishers or a format of chats with {MEMORY}; remove them")
+        if self.takes_memories and (self.sources or self.format != "json"):
+            raise ValueError(f"has sources or a format of chats with {MEMORY}; remove them")
         if self.secret_env and self.secret_file:
             raise ValueError("has secret_env and secret_file; keep one")
         if self.command and (self.secret_env or self.secret_file):

@@ -132,7 +132,7 @@ def _body(hook: Hook, events: _Events, of: Events, site: str = "") -> bytes | No
 def _asked_for(hook: Hook, event: Event | MemoryEvent) -> bool:
     if isinstance(event, MemoryEvent):
         return hook.owner in (None, event.owner_type, f"{event.owner_type}:{event.owner_id}")
-    if hook.publishers and event.publisher not in hook.publishers:
+    if hook.sources and event.source not in hook.sources:
         return False
     has = {"danger": event.dangers, "published": event.is_published, "conflict": event.is_conflict}
     return event.outcome in hook.on or any(has[kind] for kind in has.keys() & {*hook.on})

@@ -16,6 +16,7 @@ ALWAYS = {
     "list, filtered": "/skills?has_scripts=yes&status=active&sort=size",
     "search": "/skills?q=report",
     "search without results": "/skills?q=qzxwvutq",
+    "sources": "/sources",
     "findings": "/findings",
     "loose findings": "/not-a-skill",
     "indexes": "/indexes",
@@ -101,10 +102,11 @@ def _of_the_rest(db: sqlite3.Connection) -> dict[str, str]:
             pages[f"index{part}"] = f"{_path('indexes', name)}{part}"
     for (scan,) in db.execute("SELECT max(id) FROM scans"):
         pages["scan"] = f"/activity?scan={scan}"
-    for (publisher,) in db.execute(
-        "SELECT publisher FROM skills GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
+    for (source,) in db.execute(
+        "SELECT source FROM skills GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
     ):
-        pages["list of a publisher"] = f"/skills?{urlencode({'publisher': publisher})}"
+        pages["source"] = f"/sources/{quote(source)}"
+        pages["list of a source"] = f"/skills?{urlencode({'source': source})}"
     return pages
 
 

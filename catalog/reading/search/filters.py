@@ -103,8 +103,8 @@ def _filter(name: str, sentence: str, **others: Any) -> Filter:
 
 FILTERS = (
     _filter(
-        "publisher",
-        "Only skills of this plugin, owner or author, or of a root of this name.",
+        "source",
+        "Only skills that come from this repository, plugin, owner, folder, author or root.",
         most=10,
         is_open=True,
     ),

@@ -146,10 +146,9 @@ def _safety(findings: Sequence[Row], *, agents_get_other: bool) -> dict[str, Any
 _CARDS = f"""
     SELECT s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.license,
            s.estimated_tokens, s.last_changed, s.has_scripts,
-           iif(s.namespace IS NULL AND s.author IS NULL
-               AND (SELECT count(*) FROM roots WHERE configured) = 1, NULL, s.publisher)
-               AS publisher,
-           {IS_NEWEST} AS is_newest, s.tools, s.hosts,
+           s.source, s.source_kind,
+           {IS_NEWEST} AS is_newest,
+           s.tools, s.hosts,
            (SELECT json_group_array(json_object('severity', severity, 'code', code)) FROM findings
             WHERE skill = s.id AND profile = 'safety') AS safety
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value

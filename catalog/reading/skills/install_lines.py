@@ -100,15 +100,14 @@ _FOLDER = {
 
 
 def repository_label(url: str) -> str:
-    """Return the URL of a repository for people: without scheme, credentials and `.git`."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return url
-    if parts.scheme in ("", "file"):
-        return url
-    host = parts.netloc.rpartition("@")[2]
-    return f"{host}{parts.path.rstrip('/').removesuffix('.git')}"
+    """Return the URL of a repository for people: without scheme, credentials and `.git`.
+
+    A repository of this machine's disk is named by its folder.
+    """
+    address = url.partition("://")[2] or url.replace(":", "/", 1)
+    host, _, path = address.rstrip("/").removesuffix(".git").partition("/")
+    is_local = url.startswith(("/", "file:"))
+    return path.rpartition("/")[2] if is_local else f"{host.rpartition('@')[2]}/{path}"
 
 
 def repository_page(url: str, commit: str | None, *path: str) -> str | None:

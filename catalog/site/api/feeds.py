@@ -1,4 +1,4 @@
-"""Atom feeds (RFC 4287) of changes: of all skills, of one skill, and of a publisher."""
+"""Atom feeds (RFC 4287) of changes: of all skills, of one skill, and of a source."""
 
 import re
 import uuid
@@ -23,10 +23,10 @@ _BEGINNING = "1970-01-01T00:00:00+00:00"  # of a feed without entries, which nee
 
 
 async def page(context: RequestContext) -> Response:
-    """Return the feed of all changes, or of those of a publisher or of a skill."""
+    """Return the feed of all changes, or of those of a source or of a skill."""
     choice = choice_of(context)._replace(scan=None)
-    about = choice.publisher or choice.skill_id
-    asked = {"publisher": choice.publisher, "skill": choice.skill_id}
+    about = choice.source or choice.skill_id
+    asked = {"source": choice.source, "skill": choice.skill_id}
     given = urlencode({name: value for name, value in asked.items() if value})
     query = f"?{given}" if given else ""
     rows, catalog = await context.query(_load, choice)
@@ -36,7 +36,7 @@ async def page(context: RequestContext) -> Response:
 
     values = {
         "title": f"Changes of {about}" if about else "Changes of all skills",
-        "id": identifier("feed", choice.skill_id, choice.publisher),
+        "id": identifier("feed", choice.skill_id, choice.source),
         "updated": rows[0]["started_at"] if rows else _BEGINNING,
         "page": context.url(context.path("/activity") + query),
         "own": context.url(context.path("/activity.atom") + query),

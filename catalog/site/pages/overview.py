@@ -30,7 +30,7 @@ async def home(context: RequestContext) -> Response:
 
 
 def _front(db: Database) -> dict[str, Any]:
-    facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "publisher"))
+    facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "source"))
     return {"facets": facets, **skill_lists.front(db)}
 
 
@@ -56,7 +56,7 @@ def choice_of(context: RequestContext) -> ChangeFilter:
     return ChangeFilter(
         context.number("scan"),
         context.parameter("skill").strip(),
-        context.parameter("publisher").strip(),
+        context.parameter("source").strip(),
     )
 
 

@@ -92,7 +92,6 @@ def _environment() -> Environment:
         "lang": formatting.attribute,
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
         "some": suggestions.few,
-        "explained": lambda level: _EXPLAINED.get(level, level),
         "coded": coded,
         "root_name": lambda root: paths.root_name(root) or root,
         "groupby_day": formatting.by_day,
@@ -119,14 +118,6 @@ def coded(text: str) -> Markup:
     return Markup(
         "".join(f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
     )
-
-
-_EXPLAINED = {
-    "enterprise": "From a root of the company, which comes before all others of the same name",
-    "personal": "From a personal root, which comes before projects and plugins",
-    "project": "From a project's root, which comes before plugins",
-    "plugin": "From a plugin, whose name is part of the skill's name",
-}
 
 
 def _ago(moment: str | None, now: datetime) -> Markup:

@@ -21,7 +21,7 @@ from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import derived, reviews
+from catalog.writing.rows import derived, reviews, sources
 
 
 class UnitOfWork:
@@ -43,9 +43,9 @@ class UnitOfWork:
         self.new_skills = _new_ids(db, "skills")
         self._new_versions = _new_ids(db, "versions")
         self.policies = reviews.policies(db)
-        self._commits: dict[str, str | None] = dict(
-            db.execute("SELECT root, git_commit FROM mirrors").fetchall()
-        )
+        mirrors = db.execute("SELECT root, git_commit, url FROM mirrors").fetchall()
+        self._commits: dict[str, str | None] = {root: commit for root, commit, _ in mirrors}
+        self._repositories: dict[str, str] = {root: url for root, _, url in mirrors}
         # Results
         self.applied: list[ChangeResult] = []
         self.contested: set[str] = set()  # each skill_id whose active skill must be decided again
@@ -274,6 +274,7 @@ class UnitOfWork:
         """Name the new versions, and write all new rows. Raises sqlite3.Error."""
         execute = self.db.conn.executemany
         self._name_versions()
+        sources.assign(self.db, self._skills, self.old.values(), self._repositories)
         execute("DELETE FROM findings WHERE skill = ?", self._known)
         # Setting the id, too, would let SQLite look through all skills for references to it.
         changed = [name for name in TABLES["skills"] if name != "id"]

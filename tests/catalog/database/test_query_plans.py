@@ -88,7 +88,6 @@ MEANT = {
     "iif(s.has_scripts, 'yes', 'no')": "filters count all skills, once after a change …",
     "json_each(s.tags) AS each UNION ALL": "… with their tags, tools and hosts …",
     "FROM findings INDEXED BY findings_of_safety": "… from an index that holds no other findings",
-    "FROM skills WHERE publisher": "a publisher's skills are looked for among all",
 }
 """Queries that read a whole table on purpose, by words in them, each with the reason."""
 
@@ -363,7 +362,7 @@ PAGES = {
     "/activity?before=50": 200,
     "/activity?scan=1": 200,
     "/activity.atom": 200,
-    "/activity.atom?publisher=root": 200,
+    "/activity.atom?source=root": 200,
     "/activity.atom?skill=skill-7": 200,
     "/search.json?q=words": 200,
     "/skills/skill-7/preview": 200,

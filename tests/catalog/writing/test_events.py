@@ -68,10 +68,10 @@ def test_an_event_names_the_skill_and_its_version(store: Store) -> None:
         None,
         None,
         None,
-        event.publisher,
+        event.source,
         None,
     )
-    assert event.publisher == ROOT.rpartition("/")[2]
+    assert event.source == ROOT.rpartition("/")[2]
 
 
 def test_a_listener_that_fails_receives_its_events_again(store: Store) -> None:

@@ -176,17 +176,17 @@ def test_a_refused_delivery_is_told_and_not_repeated(
     assert received.refused == 1
 
 
-def test_a_hook_can_be_for_some_publishers_and_has_findings_and_what_waits(
+def test_a_hook_can_be_for_some_sources_and_has_findings_and_what_waits(
     serving: Callable[..., Serving], skill: SkillWriter, received: Received
 ) -> None:
     """So authors who only drop folders hear of their own skills."""
-    hook = Hook(name="ann", on=("added", "rejected"), publishers=("ann",), url=received.url)
+    hook = Hook(name="ann", on=("added", "rejected"), sources=("ann",), url=received.url)
     it = serving(hooks=(hook,)).start()
     skill(it.root / "other", more="author: bob")
     skill(it.root / "mine", name="wrong", more="author: ann")
     it.wait_for(lambda: "mine" in paths(received))
     (event,) = (each for each in events(received) if each["path"] != "sentinel")
-    assert (event["publisher"], event["review"]) == ("ann", None)
+    assert (event["source"], event["review"]) == ("ann", None)
     found = {each["code"]: each for each in event["findings"]}
     assert found["name-not-folder"]["severity"] == "error"
     assert found["name-not-folder"]["line"] == 2

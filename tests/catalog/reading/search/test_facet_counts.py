@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from catalog.model import paths
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, RootSpec
 from catalog.reading.search import facet_counts, filters, skill_lists, word_search
@@ -65,7 +64,7 @@ def listed(store: Store, wanted: Filters) -> set[str]:
         {"safety": ("danger", "clear")},
         {"has_scripts": ("yes",), "tool": ("Bash",)},
         {"root": ("company",)},
-        {"publisher": ("office", "Ada")},
+        {"source": ("office", "Ada")},
         {"host": ("git.acme.dev",)},
         {"valid": ("no",), "changed_since": ("2026-11-19",)},
     ],
@@ -91,7 +90,7 @@ def test_all_values_are_read_from_the_skills(store: Store) -> None:
     assert {name: dict(facet.choices) for name, facet in facets.items() if name != "root"} == {
         "status": {"active": 6, "shadowed": 1, "rejected": 1},
         "level": {"enterprise": 1, "plugin": 1, "project": 6},
-        "publisher": {"root": 4, "Ada": 2, "company": 1, "office": 1},
+        "source": {"root": 4, "Ada": 2, "company": 1, "office": 1},
         "license": {"MIT": 3},
         "category": {"data": 1},
         "has_scripts": {"yes": 7, "no": 1},
@@ -127,12 +126,12 @@ def test_a_search_counts_its_results(store: Store, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
-    """Its publisher, its scripts, tools and hosts, and its worst finding about safety."""
+    """Its source, its scripts, tools and hosts, and its worst finding about safety."""
     rows = {
         row["name"]: row
         for row in skill_lists.cards_of(store.db, skill_lists.skills(store.db, Filters()))
     }
-    assert rows["one"]["publisher"] == "Ada"
+    assert rows["one"]["source"] == "Ada"
     assert rows["two"]["safety"] == {
         "text": "1 danger",
         "explained": "Found when its files were checked for safety: tag characters",
@@ -141,17 +140,6 @@ def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
     assert rows["three"]["tools"] == ["Bash", "Read"]
     assert rows["four"]["hosts"] == ["docs.acme.dev", "git.acme.dev"]
     assert rows["office:five"]["has_scripts"]
-
-
-def test_the_publisher_of_a_repository_is_its_name() -> None:
-    """Its root is a mirror, whose folder is always called current."""
-    root = "/data/mirrors/acme-skills-0123abcd/current"
-    assert paths.root_name(root) == "acme-skills"
-    assert paths.root_name("/home/current") == "current"
-    store = rooted(Store.in_memory(), RootSpec(root))
-    store.apply([judged("one", root=root)], trigger="command", at=NOON)
-    assert store.db.execute("SELECT publisher FROM skills").fetchall() == [("acme-skills",)]
-    store.close()
 
 
 def test_too_many_skills_are_not_counted_by_their_values(

@@ -13,7 +13,7 @@ from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
 ATOM = "{http://www.w3.org/2005/Atom}"
-FEEDS = ["/activity.atom", "/activity.atom?skill=word-count", "/activity.atom?publisher=company"]
+FEEDS = ["/activity.atom", "/activity.atom?skill=word-count", "/activity.atom?source=company"]
 
 
 def parsed(text: str) -> ElementTree.Element:
@@ -58,15 +58,15 @@ def test_a_feed_is_valid_and_its_links_lead_somewhere(site: Site, path: str) -> 
         assert link.get("rel") != "self" or target == path
 
 
-def test_feeds_of_a_skill_and_of_a_publisher_have_only_their_changes(site: Site) -> None:
+def test_feeds_of_a_skill_and_of_a_source_have_only_their_changes(site: Site) -> None:
     """The feed of all has both."""
-    skill, publisher = (
+    skill, source = (
         titles(parsed(site.get(path).text))
-        for path in ("/activity.atom?skill=word-count", "/activity.atom?publisher=company")
+        for path in ("/activity.atom?skill=word-count", "/activity.atom?source=company")
     )
     assert skill == ["word-count: added"]
-    assert publisher == ["dup: added"]
-    assert {*skill, *publisher} < {*titles(parsed(site.get("/activity.atom").text))}
+    assert source == ["dup: added"]
+    assert {*skill, *source} < {*titles(parsed(site.get("/activity.atom").text))}
 
 
 @pytest.mark.parametrize("path", FEEDS)
@@ -103,7 +103,7 @@ def test_hostile_names_stay_text(site: Site, catalog: Path) -> None:
 
 def test_a_present_version_names_the_clients_that_do_not_load_it(site: Site, catalog: Path) -> None:
     """With the line and the fix, in the feeds of its skill and of its source; not once mended."""
-    path = "/activity.atom?publisher=maker"
+    path = "/activity.atom?source=maker"
     store = Store.open(catalog)
     colon = UNQUOTED_COLON.at(path="SKILL.md", line=3)
     found = judged("colon", "Counts: words.", author="maker", findings=[colon])
@@ -126,7 +126,7 @@ def test_pages_name_their_feed(site: Site) -> None:
     everything = link.format("Changes of all skills", "/activity.atom")
     assert everything in site.get("/activity").text
     assert everything in site.get("/findings").text
-    company = link.format("Changes of company", "/activity.atom?publisher=company")
-    assert company in site.get("/activity?publisher=company").text
+    company = link.format("Changes of company", "/activity.atom?source=company")
+    assert company in site.get("/activity?source=company").text
     assert site.get("/activity.atom?skill=nothing").status_code == 404
-    assert titles(parsed(site.get("/activity.atom?publisher=nobody").text)) == []
+    assert titles(parsed(site.get("/activity.atom?source=nobody").text)) == []

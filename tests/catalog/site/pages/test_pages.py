@@ -41,7 +41,7 @@ PAGES = [
     "/health",
     "/activity",
     "/activity?scan=1",
-    "/activity?publisher=company",
+    "/activity?source=company",
     "/review",
     "/questions/same_content",
     "/questions/same_description",

@@ -1,0 +1,64 @@
+"""Pages of sources: all of them, and one with its skills, changes and findings."""
+
+from typing import Any
+
+from datasette import Response
+
+from catalog.database.queries import Database
+from catalog.model.values import SEVERITIES
+from catalog.reading import activity, sources
+from catalog.reading.activity import ChangeFilter
+from catalog.reading.search import skill_lists
+from catalog.reading.search.filters import Filters
+from catalog.reading.skills import install_lines
+from catalog.site.http.request import RequestContext
+
+SKILLS = 30
+"""Skills of a source on one page."""
+CHANGES = 5
+"""Latest changes of a source on its page."""
+
+
+async def listing(context: RequestContext) -> Response:
+    """Show the sources."""
+    number = context.number("page") or 1
+    rows = await context.query(sources.listed, number)
+    return context.page(
+        "sources.html",
+        rows=rows[: sources.PAGE],
+        number=number,
+        has_more=len(rows) > sources.PAGE,
+    )
+
+
+async def page(context: RequestContext) -> Response:
+    """Show a source."""
+    name, number = context.path_part("name"), context.number("page") or 1
+    found = await context.query(_load, name, number)
+    if not found:
+        return context.not_found(f"No skill comes from {name}.")
+    return context.page(
+        "source.html",
+        number=number,
+        has_more=found["total"] > number * SKILLS,
+        forge=next(filter(None, map(_forge, found["places"])), None),
+        **found,
+    )
+
+
+def _forge(place: dict[str, Any]) -> str | None:
+    url, commit = place["url"], place["git_commit"]
+    return url and install_lines.repository_page(url, commit, place["path"] or "")
+
+
+def _load(db: Database, name: str, number: int) -> dict[str, Any] | None:
+    source = sources.find(db, name)
+    if not source:
+        return None
+    ids = skill_lists.skills(db, Filters(source=(name,)), number, size=SKILLS)
+    source["findings"].sort(key=lambda row: SEVERITIES.index(row["severity"]))
+    return source | {
+        "total": source["statuses"].get("active", 0),
+        "cards": skill_lists.cards_of(db, ids),
+        "changes": activity.chosen(db, ChangeFilter(source=name))[:CHANGES],
+    }
