@@ -146,6 +146,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "described": "{}",  # columns of skills as they were accepted
         "text_id": Key("texts", is_optional=True),  # of SKILL.md
         "git_commit": str | None,
+        "changes": str | None,  # from the version before, in words
         "retired_at": str | None,  # since when agents no longer get its package
         "verified_at": str | None,
     },

@@ -105,7 +105,7 @@ def of_skill(db: Database, skill: int) -> list[Row]:
     """Return the versions of a skill, newest first."""
     return db.rows(
         "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
-        " git_commit FROM versions WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
+        " git_commit, changes FROM versions WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
         [skill],
     )
 

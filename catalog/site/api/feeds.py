@@ -56,7 +56,7 @@ def _load(db: Database, choice: ChangeFilter) -> tuple[list[Row], str]:
     """
     if choice.skill_id and not skill_facts.skill(db, choice.skill_id):
         raise NotInCatalog(f"No skill has the identifier {choice.skill_id}.")
-    rows = activity.chosen(db, choice)
+    rows = activity.changes(db, activity.PAGE, choice)
     for row in rows:
         published = [row["skill"]] if row["is_current"] and row["status"] == "active" else [None]
         found = db.query("SELECT * FROM findings WHERE skill = ? ORDER BY id", published)

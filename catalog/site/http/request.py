@@ -13,7 +13,7 @@ from datasette import Forbidden, Response
 
 from catalog.database.connection import REBUILT, is_damage
 from catalog.database.queries import Database
-from catalog.model.errors import NotInCatalog
+from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.values import VERSION
 from catalog.prompt_index.query import one_moment
 from catalog.reading import activity, disk_paths, service_health
@@ -205,6 +205,9 @@ def guarded(
             return await _page(view, replace(context, health=health))
         except NotInCatalog as error:
             return context.not_found(str(error))
+        except FilterInvalid as error:
+            title = "This filter does not work"
+            return context.page("error.html", status=400, title=title, message=str(error))
         except (limits.TooSlow, limits.Busy):
             message = "The catalog is busy, or the query is too large. Try again."
             if responses.is_json_route(datasette, request.path):

@@ -1,21 +1,22 @@
 """Pages about the whole catalog: home, activity, usage and health."""
 
-import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import Any
 
 from datasette import Response
 
 from catalog.database.queries import Database, Row
+from catalog.model.paths import root_name
 from catalog.reading import activity, disk_paths, service_health, status
-from catalog.reading.activity import ChangeFilter, Unit
+from catalog.reading.activity import ChangeFilter, Changes
 from catalog.reading.findings import explanations
 from catalog.reading.search import facet_counts, skill_lists
 from catalog.reading.search.filters import Filters
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.skill import shortened
-from catalog.site.rendering import markdown
+from catalog.site.rendering import formatting, markdown
+from catalog.text import humanize
 from catalog.usage import summary
 
 DAYS = (7, 30, 90)
@@ -31,51 +32,65 @@ async def home(context: RequestContext) -> Response:
 
 def _front(db: Database) -> dict[str, Any]:
     facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "source"))
-    return {"facets": facets, **skill_lists.front(db)}
+    now = datetime.now(UTC)
+    return {
+        "facets": facets,
+        "recent": {
+            age: activity.number_since(db, humanize.since(age, now)) for age in ("1d", "7d")
+        },
+        **skill_lists.front(db),
+    }
 
 
 async def changes(context: RequestContext) -> Response:
-    """Show the latest changes, or those before a given one."""
-    before, choice = context.number("before"), choice_of(context)
-    units, scan = await context.query(_units, choice, before, is_local=context.is_local)
-    most = activity.UNITS if choice.is_all else activity.PAGE
+    """Show the latest changes, or those before a given one, by day and by source."""
+    choice, before = choice_of(context), context.number("before")
+    page, scan = await context.query(_changes, choice, before, is_local=context.is_local)
     return context.page(
         "activity.html",
-        days=[(day, list(of_day)) for day, of_day in groupby(units, lambda unit: unit.at[:10])],
+        days=[
+            (day, _by_source(rows, is_told=bool(choice.skill_id)))
+            for day, rows in formatting.by_day(page.rows, "started_at")
+        ],
         choice=choice,
-        has_folders=choice.skill_id and len({_folder(unit) for unit in units}) > 1,
+        since=context.parameter("since"),
+        has_folders=choice.skill_id and len({(row["root"], row["path"]) for row in page.rows}) > 1,
+        page=page,
         scan=scan,
-        before=before,
-        following=units[-1].last if len(units) == most else None,
-        steps=lambda row: json.loads(row["steps"]),
     )
 
 
 def choice_of(context: RequestContext) -> ChangeFilter:
-    """Return the changes that the address of a request asks for."""
+    """Return the changes that the address of a request asks for. Raises FilterInvalid."""
     return ChangeFilter(
         context.number("scan"),
         context.parameter("skill").strip(),
         context.parameter("source").strip(),
+        humanize.since(context.parameter("since").strip(), datetime.now(UTC)),
     )
 
 
-def _folder(unit: Unit) -> tuple[str, str]:
-    return unit.changes[0]["root"], unit.changes[0]["path"]
-
-
-def _units(
+def _changes(
     db: Database, choice: ChangeFilter, before: int | None, *, is_local: bool
-) -> tuple[list[Unit], Any]:
+) -> tuple[Changes, Row | None]:
     """Return a page of changes, with paths of the disk for readers on this machine only."""
-    if choice.is_all:
-        units, scan = activity.units(db, before), activity.last_scan(db)
-    else:
-        rows = activity.chosen(db, choice, before)
-        units = [Unit(row["id"], row["started_at"], None, [row], 1) for row in rows]
-        scan = activity.scan(db, choice.scan) if choice.scan else None
+    page = activity.page(db, choice, before)
     folders = [] if is_local else disk_paths.disk_folders(db)
-    return [unit._replace(changes=shortened(unit.changes, folders)) for unit in units], scan
+    scan = activity.scan(db, choice.scan) if choice.scan else activity.last_scan(db)
+    return page._replace(rows=shortened(page.rows, folders)), scan
+
+
+def _by_source(rows: Iterable[Row], *, is_told: bool) -> list[dict[str, Any]]:
+    """Return changes by source: `told` ones, rejections first, and `new` skills to name only."""
+    groups: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        source = row["source"] or root_name(row["root"])
+        group = {"source": source, "at": row["started_at"], "told": [], "new": []}
+        is_new = row["outcome"] == "added" and not (is_told or row["detail"] or row["differences"])
+        groups.setdefault(source, group)["new" if is_new else "told"].append(row)
+    for group in groups.values():
+        group["told"].sort(key=lambda row: row["outcome"] != "rejected")
+    return list(groups.values())
 
 
 async def reads(context: RequestContext) -> Response:

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from datasette import Response
 
 from catalog.database.queries import Database
-from catalog.model.errors import FilterInvalid
 from catalog.reading.search import duplicates, facet_counts, skill_lists, word_search
 from catalog.reading.search.facet_counts import Facet, FacetValue
 from catalog.reading.search.filters import ANY, BY_NAME, FILTERS, Filters, parse
@@ -27,13 +26,8 @@ async def page(context: RequestContext) -> Response:
     """Show the skills with the filters; the best matches of the words come first."""
     words = context.parameter("q").strip()
     number = context.number("page") or 1
-    try:
-        filters = filters_of(context)
-        sort = skill_lists.parse_sort(context.parameter("sort"))
-    except FilterInvalid as error:
-        return context.page(
-            "error.html", status=400, title="This filter does not work", message=str(error)
-        )
+    filters = filters_of(context)
+    sort = skill_lists.parse_sort(context.parameter("sort"))
     sort = sort or ("relevance" if words else "updated")
     address = Address(
         context.path("/skills"),

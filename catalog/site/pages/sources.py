@@ -60,5 +60,5 @@ def _load(db: Database, name: str, number: int) -> dict[str, Any] | None:
     return source | {
         "total": source["statuses"].get("active", 0),
         "cards": skill_lists.cards_of(db, ids),
-        "changes": activity.chosen(db, ChangeFilter(source=name))[:CHANGES],
+        "changes": activity.changes(db, CHANGES, ChangeFilter(source=name)),
     }

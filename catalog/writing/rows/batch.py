@@ -56,7 +56,8 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     if review in reviews.UNPUBLISHABLE:
         fields |= reviews.unpublished(work.db, review, record.digest) | {"shadowed_by": None}
     content = judged.columns
-    stored = work.stored_version(old["id"], record) if old and old["digest"] else None
+    before = work.newest_version(old["id"]) if old else None
+    stored = before if old and old["digest"] and _is_of(before, record) else None
     is_described = stored and stored["described"] == content.version["described"]
     if old and is_described and work.is_unchanged(old, fields, record.findings, record.fingerprint):
         return
@@ -66,7 +67,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         work.update_version(stored, content, record.place.root, review)
         version = int(stored["id"])
     else:
-        version = work.add_version(skill, record, content, work.moment(old), review)
+        version = work.add_version(skill, record, content, work.moment(old), review, before)
     is_new = not old or version != old["current_version_id"]
     if is_new:
         work.supersede(old)
@@ -75,6 +76,12 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     fields |= {"id": skill, "current_version_id": version}
     new = version if is_new else None
     work.change(judged, old, fields, record.findings, _outcome(judged, old), new, review)
+
+
+def _is_of(version: Row | None, record: SkillRecord) -> bool:
+    """Return whether a version has the content of a record."""
+    content = (record.digest, record.skill_id)
+    return version is not None and (version["digest"], version["skill_id"]) == content
 
 
 def _outcome(judged: Judged, old: Row | None) -> FolderOutcome:
@@ -109,7 +116,8 @@ def _accept_behind(
     place, skill = judged.places[0], old["id"]
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
     fields["files_left_out"] = judged.columns.skill["files_left_out"]
-    stored = work.stored_version(skill, record)
+    before = work.newest_version(skill)
+    stored = before if _is_of(before, record) else None
     content = judged.columns
     if stored:
         work.update_version(stored, content, record.place.root, review)
@@ -125,7 +133,7 @@ def _accept_behind(
         return
     version = None
     if not stored:
-        version = work.add_version(skill, record, content, work.moment(old), review)
+        version = work.add_version(skill, record, content, work.moment(old), review, before)
     work.change(judged, old, fields, record.findings, _outcome(judged, old), version, review)
 
 

@@ -21,7 +21,7 @@ from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import derived, reviews, sources
+from catalog.writing.rows import derived, reviews, sources, version_changes
 
 
 class UnitOfWork:
@@ -80,11 +80,9 @@ class UnitOfWork:
         """Return the row of a version."""
         return next(self.db.query("SELECT * FROM version_contents WHERE id = ?", [version]))
 
-    def stored_version(self, skill: int, record: SkillRecord) -> Row | None:
-        """Return the newest version of a skill if it has this content, or None."""
-        row = self.db.row(_NEWEST_VERSION, [skill])
-        content = (record.digest, record.skill_id)
-        return row if row and (row["digest"], row["skill_id"]) == content else None
+    def newest_version(self, skill: int) -> Row | None:
+        """Return the newest version of a skill."""
+        return self.db.row(_NEWEST_VERSION, [skill])
 
     def has_file(self, skill: Row, files: Iterable[tuple[str, str]]) -> bool:
         """Return whether the current version of a skill has one of these (path, sha256)."""
@@ -201,8 +199,9 @@ class UnitOfWork:
         content: Columns,
         moment: str,
         review: ReviewState | None,
+        before: Row | None,
     ) -> int:
-        """Add accepted content as a version, and return its id."""
+        """Add accepted content as a version after the one before, and return its id."""
         version = next(self._new_versions)
         self._texts[version] = content.text
         self._versions.append(
@@ -213,6 +212,8 @@ class UnitOfWork:
                 "ingested_at": moment,
                 "git_commit": self._commits.get(record.place.root),
                 "review": review,
+                "changes": before
+                and version_changes.in_words(self.db, before, record, content.version["described"]),
             }
         )
         self._files += [derived.file(version, entry) for entry in record.files]
@@ -247,7 +248,7 @@ class UnitOfWork:
             return fields
         version = next(self._new_versions)
         described = json.loads(published["described"]) | {"name": fields["name"]}
-        unpublished = ("package_path", "verified_at", "retired_at", "superseded_at")
+        unpublished = ("package_path", "verified_at", "retired_at", "superseded_at", "changes")
         self._versions.append(
             published
             | dict.fromkeys(unpublished)

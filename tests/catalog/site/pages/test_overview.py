@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from catalog.model.errors import Trouble
-from catalog.reading import activity
 from catalog.reading.findings import explanations
 from catalog.text.humanize import iso
 from catalog.usage import database
@@ -23,47 +22,66 @@ def fill(catalog: Path) -> int:
     """Add a scan of many skills, and single changes on the next day; return the scan."""
     store = Store.open(catalog)
     scan = store.begin_scan("re-scan", NOON)
-    found = [refused("bad-one"), *(judged(f"scanned-{n:02}", f"Has {n}.") for n in range(60))]
+    found = [refused("bad-one"), *(judged(f"scanned-{n:03}", f"Has {n}.") for n in range(300))]
     store.apply(found, trigger="re-scan", at=NOON, scan=scan)
-    store.finish_scan(scan, NOON, 80.0, 61, {"added": 60, "rejected": 1}, 0)
-    for n in range(activity.UNITS):
+    store.finish_scan(scan, NOON, 80.0, 301, {"added": 300, "rejected": 1}, 0)
+    for n in range(12):
         later = NOON + timedelta(days=1, minutes=n)
-        change = judged(f"single-{n:02}", f"Is {n}.")._replace(started_at=iso(later))
+        change = judged(f"team/single-{n:02}", f"Is {n}.")._replace(started_at=iso(later))
         store.apply([change], trigger="event", at=later)
     store.close()
     return scan
 
 
-def test_a_scan_is_one_entry_of_its_day(site: Site, catalog: Path) -> None:
-    """Its counts come first, then rejected folders; a click leads to all of it."""
+def test_changes_stand_by_day_and_source(site: Site, catalog: Path) -> None:
+    """New skills are named in one line; of a large scan, the rest is counted and one click away."""
     scan = fill(catalog)
-    newest = site.get("/activity").text
+    page = site.get("/activity").text
+    newest, _, older = page.partition("Friday, 20 November 2026")
     assert "Saturday, 21 November 2026" in newest
-    assert "Full scan</a>" not in newest
-    link = re.search(r'href="(/activity\?before=\d+)"', newest)
-    assert link
-    page = site.get(link[1]).text
-    assert "61 folders: 60 added, 1 rejected, 0 unchanged" in page
-    entry = page.partition("60 added")[2].partition("</ul>")[0]
-    assert entry.index("bad-one") < entry.index("scanned-")
-    assert '<a href="/findings/description-missing">' in entry
-    assert entry.count("scanned-") == 2 * (activity.SHOWN - 1)  # in the address and as the name
-    all_of_it = site.get(f"/activity?scan={scan}").text
-    assert all_of_it.count('<p class="row-head">') == activity.PAGE
+    assert re.search(r'href="/sources/team">team</a> <span class="soft small">12 changes', newest)
+    assert newest.count(">added</span>") == 1
+    assert re.search(r'href="/sources/root">root</a> <span class="soft small">188 changes', older)
+    assert f'113 more changes of <a href="/activity?scan={scan}">' in older
+    assert (
+        "301 folders: 300 added, 1 rejected, 0 unchanged" in site.get(f"/activity?scan={scan}").text
+    )
 
 
 def test_every_change_is_on_one_page(site: Site, catalog: Path) -> None:
-    """Pages of single changes and scans follow each other without a gap."""
-    fill(catalog)
-    path, names, scans = "/activity", [], 0
+    """Pages follow each other without a gap; those of a scan have all of it, rejections first."""
+    scan = fill(catalog)
+    path, names = f"/activity?scan={scan}", []
     while path:
         page = site.get(path).text
-        names += re.findall(r'href="/skills/(single-\d+)"', page)
-        scans += page.count(">Full scan</a>")
+        names += re.findall(r'href="/skills/(scanned-\d+|bad-one)[?"]', page)
         link = re.search(r'href="([^"]+)" rel="next"', page)
         path = link[1].replace("&amp;", "&") if link else ""
-    assert names == [f"single-{n:02}" for n in reversed(range(activity.UNITS))]
-    assert scans == 1
+    assert sorted(names) == ["bad-one", *(f"scanned-{n:03}" for n in range(300))]
+    following = re.search(r'href="([^"]+)" rel="next"', site.get("/activity").text)
+    assert following
+    assert "scanned-" not in site.get(following[1].replace("&amp;", "&")).text
+
+
+def test_changes_since_a_time_are_offered_and_told_in_words(site: Site, catalog: Path) -> None:
+    """A wrong time is an error with what to write."""
+    at = datetime.now(UTC)
+    with closing(Store.open(catalog)) as store:
+        for moment, text in ((at - timedelta(days=3), "One."), (at, "Two.")):
+            change = judged("zoo", text, body=f"# {text}\n")._replace(started_at=iso(moment))
+            store.apply([change], trigger="event", at=moment)
+        store.apply([refused("bad-one")._replace(started_at=iso(at))], trigger="event", at=at)
+    today, week = (site.get(f"/activity?since={age}").text for age in ("1d", "7d"))
+    said = "description rewritten, +2 \u22122 lines in 1 file"
+    assert (today.count("/skills/zoo"), week.count("/skills/zoo")) == (2, 3)
+    assert f">{said}</a>" in today
+    assert today.index("bad-one") < today.index("zoo")
+    assert '<a href="/findings/description-missing">' in today
+    assert said in site.get("/skills/zoo/versions").text
+    assert said in site.get("/activity.atom").text
+    front = site.get("/").text
+    assert re.search(r'href="/activity\?since=1d">today <span class="n">2<', front)
+    assert site.ask("get", "/activity?since=never").status_code == 400
 
 
 def test_a_moved_folder_is_told_with_both_places(site: Site, catalog: Path) -> None:
@@ -77,17 +95,8 @@ def test_a_moved_folder_is_told_with_both_places(site: Site, catalog: Path) -> N
 
 def test_changes_of_one_name_say_their_folders(site: Site) -> None:
     """If several folders have it."""
-    folder = '<p class="soft small">{}</p>'
-    assert folder.format("company/dup") in site.get("/activity?skill=dup").text
-    assert folder.format("root/word-count") not in site.get("/activity?skill=word-count").text
-
-
-def test_changes_come_before_their_durations(site: Site) -> None:
-    """The steps are folded."""
-    page = site.get("/activity").text
-    assert re.search(
-        r"<details><summary>Found at the start</summary>\s*<p[^>]*>Took [\d.]+ .?s", page
-    )
+    assert "company/dup ·" in site.get("/activity?skill=dup").text
+    assert "root/word-count ·" not in site.get("/activity?skill=word-count").text
 
 
 def test_the_most_read_skills_come_first(catalog: Path, serve: Callable[[Path], Site]) -> None:
