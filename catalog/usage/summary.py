@@ -1,11 +1,12 @@
 """Sums of the counted reads, over the catalog's connection with the database of reads."""
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
-from catalog.database.queries import Database, Row
+from catalog.database.queries import Database, Row, to_json
 
 DAYS = 30
 """Days of the sums on pages."""
@@ -60,9 +61,16 @@ def of_all(db: Database, today: date, days: int, limit: int) -> Usage | None:
         return None
 
 
-def most_read(db: Database, limit: int) -> dict[int, int]:
-    """Return the active skills with most reads in the last `DAYS` days, with their reads."""
-    return dict(_rows(db, _MOST_READ_ACTIVE, {"days": f"-{DAYS - 1} days", "limit": limit}) or ())
+def of_skills(db: Database, skill_ids: Sequence[str]) -> dict[str, int]:
+    """Return the reads of skills in the last `DAYS` days; none where reads are not counted."""
+    values = {"days": f"-{DAYS - 1} days", "skill_ids": to_json(list(skill_ids))}
+    return dict(_rows(db, _OF_SKILLS, values) or ())
+
+
+def most_read(db: Database, limit: int) -> list[int]:
+    """Return the active skills with most reads in the last `DAYS` days."""
+    values = {"days": f"-{DAYS - 1} days", "limit": limit}
+    return [skill for (skill,) in _rows(db, _MOST_READ_ACTIVE, values) or ()]
 
 
 def _rows(db: Database, query: str, values: dict[str, Any]) -> list[Any] | None:
@@ -76,6 +84,10 @@ _OF_SKILL = """
     SELECT ifnull(sum(reads) FILTER (WHERE day >= :since), 0),
            count(DISTINCT version) FILTER (WHERE day >= :since), max(day)
     FROM usage.reads WHERE skill_id = :skill_id
+"""
+_OF_SKILLS = """
+    SELECT skill_id, sum(reads) FROM usage.reads WHERE day >= date('now', :days)
+        AND skill_id IN (SELECT value FROM json_each(:skill_ids)) GROUP BY skill_id
 """
 _MOST_READ = """
     SELECT r.*, s.name FROM (
@@ -100,7 +112,7 @@ _UNREAD = """
         SELECT 1 FROM usage.reads AS r WHERE r.skill_id = s.skill_id AND r.day >= :since)
 """
 _MOST_READ_ACTIVE = """
-    SELECT s.id, r.reads FROM (
+    SELECT s.id FROM (
         SELECT skill_id, sum(reads) AS reads FROM usage.reads
         WHERE day >= date('now', :days) GROUP BY skill_id) AS r
     JOIN skills AS s ON s.skill_id = r.skill_id AND s.status = 'active'

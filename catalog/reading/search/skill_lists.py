@@ -7,7 +7,7 @@ from typing import Any
 from catalog.database.expressions import AWAITING_REVIEW, DANGERS, IS_NEWEST
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
-from catalog.model.values import SEVERITIES
+from catalog.model.values import FAILING, SEVERITIES
 from catalog.reading import status
 from catalog.reading.search.filters import Filters
 from catalog.reading.skills import review
@@ -85,70 +85,84 @@ def front(db: Database) -> dict[str, Any]:
             f" ORDER BY v.id LIMIT {FRONT // 2}"
         )
     ]
-    read = usage_summary.most_read(db, FRONT // 2)
     return {
         "counts": status.counts(db),
         "latest": cards_of(db, skills(db, Filters(), size=FRONT)),
-        "most_read": cards_of(db, list(read)),
-        "reads": read,
+        "most_read": cards_of(db, usage_summary.most_read(db, FRONT // 2)),
         "dangerous": cards_of(db, dangerous),
         "awaited": cards_of(db, awaited),
     }
 
 
 def cards_of(db: Database, skills: Sequence[int]) -> list[Row]:
-    """Return the rows of these skills, in their order.
+    """Return the rows of these skills, in their order, with `tools` and `hosts` as lists.
 
-    Each has `tools` and `hosts` as lists, and its findings about safety as the `safety` of a
-    badge: text, explained and tone; None without findings.
+    Each has at most three `marks` with text, explained, tone and part, the section of its page:
+    the worst of what is wrong, what it brings, and who uses it.
     """
-    return [
-        row
-        | {name: json.loads(row[name]) for name in ("tools", "hosts")}
-        | {
-            "safety": _safety(
-                json.loads(row["safety"]),
-                agents_get_other=row["status"] == "active" and not row["is_newest"],
-            )
-        }
-        for row in db.query(_CARDS, {"ids": to_json(list(skills))})
-    ]
+    rows = db.rows(_CARDS, {"ids": to_json(list(skills))})
+    reads = usage_summary.of_skills(db, [row["skill_id"] for row in rows])
+    for row in rows:
+        row |= {name: json.loads(row[name]) for name in ("tools", "hosts")}
+        marks = (_worst(row), _brought(row), _use(row, reads.get(row["skill_id"], 0)))
+        row["marks"] = [mark for mark in marks if mark]
+    return rows
 
 
 _TONES = {"danger": "bad", "error": "bad", "warning": "odd", "info": ""}
-_WORDS = {
-    "danger": "danger",
-    "error": "safety error",
-    "warning": "safety warning",
-    "info": "safety note",
-}
 
 
-def _safety(findings: Sequence[Row], *, agents_get_other: bool) -> dict[str, Any] | None:
-    if not findings:
+def _worst(row: Row) -> Row | None:
+    """Return the mark of the worst findings about safety, or of a broken specification."""
+    findings = json.loads(row["safety"])
+    worst = min((each["severity"] for each in findings), key=SEVERITIES.index, default="info")
+    if worst not in FAILING and row["spec_valid"] == 0:
+        said = "It has errors under the Agent Skills specification; some clients do not load it"
+        return _mark("breaks the specification", said, "findings", "odd")
+    of_it = [each["code"] for each in findings if each["severity"] == worst]
+    if not of_it:
         return None
-    found = [finding["severity"] for finding in findings]
-    worst = min(found, key=SEVERITIES.index)
-    codes = dict.fromkeys(row["code"] for row in findings if row["severity"] == worst)
-    named = ", ".join(code.replace("-", " ") for code in codes)
-    return {
-        "text": count(found.count(worst), _WORDS[worst])
-        + (" in new content" if agents_get_other else ""),
-        "explained": (
-            f"Found in the newest content of its folder; agents get an earlier version: {named}"
-            if agents_get_other
-            else f"Found when its files were checked for safety: {named}"
-        ),
-        "tone": _TONES[worst],
+    named = ", ".join(code.replace("-", " ") for code in dict.fromkeys(of_it))
+    text, said = (
+        count(len(of_it), "note" if worst == "info" else worst),
+        "when its files were checked",
+    )
+    if row["status"] == "active" and not row["is_newest"]:
+        text, said = f"{text} in new content", "in its folder; agents get an earlier version"
+    return _mark(text, f"Found {said}: {named}", "findings", _TONES[worst])
+
+
+def _brought(row: Row) -> Row | None:
+    """Return the mark of what an agent may run, asks for and is led to."""
+    tools, hosts = row["tools"], row["hosts"]
+    brought = {
+        "scripts": row["has_scripts"] and "has programs that an agent may run",
+        count(len(tools), "tool"): tools and f"asks for {suggestions.few(tools)}",
+        count(len(hosts), "host"): hosts and f"names addresses at {suggestions.few(hosts)}",
     }
+    texts, said = [text for text in brought if brought[text]], filter(None, brought.values())
+    return _mark(", ".join(texts), f"It {'; '.join(said)}", "files") if texts else None
+
+
+def _use(row: Row, reads: int) -> Row | None:
+    """Return the mark of the reads of a skill, and of the skills that refer to it."""
+    used, days = row["used_by"], usage_summary.DAYS
+    texts = [count(reads, "read")] * bool(reads) + [f"used by {used:,}"] * bool(used)
+    said = f"{count(reads, 'read')} in {days} days; {count(used, 'reference')} by other skills"
+    return _mark(", ".join(texts), said, "related" if used else "versions") if texts else None
+
+
+def _mark(text: str, explained: str, part: str, tone: str = "") -> Row:
+    return {"text": text, "explained": explained, "part": part, "tone": tone}
 
 
 _CARDS = f"""
-    SELECT s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.license,
-           s.estimated_tokens, s.last_changed, s.has_scripts,
-           s.source, s.source_kind,
-           {IS_NEWEST} AS is_newest,
-           s.tools, s.hosts,
+    SELECT s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.spec_valid,
+           s.estimated_tokens, s.last_changed, s.has_scripts, s.source, s.source_kind,
+           {IS_NEWEST} AS is_newest, s.tools, s.hosts,
+           (SELECT count(DISTINCT skill) FROM skill_references
+                INDEXED BY skill_references_by_to_skill
+            WHERE to_skill = s.id AND skill != s.id) AS used_by,
            (SELECT json_group_array(json_object('severity', severity, 'code', code)) FROM findings
             WHERE skill = s.id AND profile = 'safety') AS safety
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value

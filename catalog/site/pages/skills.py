@@ -9,12 +9,14 @@ from urllib.parse import urlencode
 from datasette import Response
 
 from catalog.database.queries import Database
+from catalog.reading import disk_paths
 from catalog.reading.search import duplicates, facet_counts, skill_lists, word_search
 from catalog.reading.search.facet_counts import Facet, FacetValue
 from catalog.reading.search.filters import ANY, BY_NAME, FILTERS, Filters, parse
 from catalog.reading.skills import skill_facts
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
+from catalog.site.pages.skill import shortened
 from catalog.site.rendering.templates import MARKS
 from catalog.text.differences import SIMILAR
 
@@ -36,6 +38,8 @@ async def page(context: RequestContext) -> Response:
         {name: tuple(context.parameters(name)) for name in BY_NAME},
     )
     values = await context.query(_found if words else _listed, words, filters, sort, number)
+    if not context.is_local:
+        values["rows"] = shortened(values["rows"], await context.query(disk_paths.disk_folders))
     return context.page(
         "skills.html",
         words=words,

@@ -14,7 +14,7 @@ from catalog.model import paths
 from catalog.model.values import SEVERITIES
 from catalog.reading.findings import explanations
 from catalog.site.rendering import assets, formatting, highlight
-from catalog.text import humanize, suggestions, truncate
+from catalog.text import humanize, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
 ASSETS = {
@@ -91,7 +91,6 @@ def _environment() -> Environment:
         "shown": formatting.marked,
         "lang": formatting.attribute,
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
-        "some": suggestions.few,
         "coded": coded,
         "root_name": lambda root: paths.root_name(root) or root,
         "groupby_day": formatting.by_day,

@@ -126,20 +126,34 @@ def test_a_search_counts_its_results(store: Store, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
-    """Its source, its scripts, tools and hosts, and its worst finding about safety."""
+    """At most three marks: the worst of what is wrong, what it brings, and who uses it."""
     rows = {
         row["name"]: row
         for row in skill_lists.cards_of(store.db, skill_lists.skills(store.db, Filters()))
     }
     assert rows["one"]["source"] == "Ada"
-    assert rows["two"]["safety"] == {
-        "text": "1 danger",
-        "explained": "Found when its files were checked for safety: tag characters",
-        "tone": "bad",
-    }
-    assert rows["three"]["tools"] == ["Bash", "Read"]
-    assert rows["four"]["hosts"] == ["docs.acme.dev", "git.acme.dev"]
-    assert rows["office:five"]["has_scripts"]
+    assert rows["two"]["marks"] == [
+        {
+            "text": "1 danger",
+            "explained": "Found when its files were checked: tag characters",
+            "part": "findings",
+            "tone": "bad",
+        },
+        {
+            "text": "scripts",
+            "explained": "It has programs that an agent may run",
+            "part": "files",
+            "tone": "",
+        },
+    ]
+    assert [mark["text"] for mark in rows["three"]["marks"]] == [
+        "breaks the specification",
+        "scripts, 2 tools",
+    ]
+    assert rows["four"]["marks"][0]["explained"] == (
+        "It has programs that an agent may run; asks for bash;"
+        " names addresses at docs.acme.dev, git.acme.dev"
+    )
 
 
 def test_too_many_skills_are_not_counted_by_their_values(
