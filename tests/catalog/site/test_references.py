@@ -54,7 +54,7 @@ def test_links_lead_to_the_pages_of_other_skills(far: Site) -> None:
 
 def test_the_page_shows_uses_users_and_all_needed_skills(far: Site) -> None:
     """Skills that need each other are listed once."""
-    card = re.compile(r'<section[^>]* aria-labelledby="related">.*?</section>', re.S)
+    card = re.compile(r'<section[^>]* aria-labelledby="related-title">.*?</section>', re.S)
 
     def shown(name: str) -> str:
         found = card.search(far.get(f"/skills/{name}").text)

@@ -41,7 +41,16 @@ def _in(place: str, name: str) -> Step:
     return lambda page: page.locator(place).get_by_role("link", name=name).first
 
 
+def _newest(page: Page) -> Locator:
+    return page.locator(".versions li a").first
+
+
+def _source(page: Page) -> Locator:
+    return page.locator("section[aria-labelledby=by-source] a").first
+
+
 TASKS = [
+    Task("find and get a skill", "word count", [_found("oddity")], _button("Copy the line for")),
     Task(
         "copy the install line",
         "word count",
@@ -57,7 +66,7 @@ TASKS = [
     Task(
         "compare two versions",
         "word count",
-        [_found("oddity"), _button("Show the differences")],
+        [_found("oddity"), _link("Versions"), _newest],
         _text("The third version."),
     ),
     Task(
@@ -66,7 +75,9 @@ TASKS = [
         [_button("Search"), _link("Why is")],
         _text("description is missing or blank"),
     ),
-    Task("what changed today", "", [_link("Changed today")], _link("csv-profile")),
+    Task("what changed this week", "", [_link("this week")], _text("lines in 1 file")),
+    Task("why a skill was rejected", "", [_link("2 rejected")], _text("description is missing")),
+    Task("skills of a source", "", [_source], _link("csv-profile")),
     Task(
         "duplicates",
         "",
@@ -89,11 +100,14 @@ TASKS = [
     ),
 ]
 CLICKS = {
+    "find and get a skill": 1,
     "copy the install line": 2,
     "read a script before trusting it": 2,
     "compare two versions": 3,
     "why my skill is not in the index": 2,
-    "what changed today": 1,
+    "what changed this week": 1,
+    "why a skill was rejected": 1,
+    "skills of a source": 1,
     "duplicates": 2,
     "the URL of the index": 2,
     "dangerous skills": 1,
@@ -118,7 +132,7 @@ def test_a_task_takes_few_clicks(page: Page, task: Task, by_keyboard: bool) -> N
 
 def test_any_two_versions_are_compared(page: Page) -> None:
     """The form picks others than the last two, which is one choice more."""
-    page.goto("/skills/oddity")
+    page.goto("/skills/oddity#versions")
     page.locator("select[name=from]").select_option(index=2)
     page.get_by_role("button", name="Show the differences").click()
     expect(page.locator("main").get_by_text("The second version.").first).to_be_visible()
@@ -133,6 +147,42 @@ def test_shared_lines_and_downloads_are_of_a_version(page: Page, library: Librar
     with page.expect_download() as download:
         page.get_by_role("link", name="download it as ZIP").click()
     assert download.value.suggested_filename.endswith(".zip")
+
+
+def test_two_clicks_on_the_page_of_a_skill_download_a_file_or_compare_versions(page: Page) -> None:
+    """Its parts are tabs, which are addresses and work without a script."""
+    page.goto("/skills/csv-profile")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Files").click()
+        page.get_by_role("link", name="Download scripts/profile_csv.py").click()
+    assert download.value.suggested_filename == "profile_csv.py"
+    page.goto("/skills/oddity")
+    page.get_by_role("link", name="Versions").click()
+    expect(page.get_by_role("heading", name="Instructions")).to_be_hidden()
+    _newest(page).click()
+    expect(page.locator("main").get_by_text("The third version.").first).to_be_visible()
+
+
+def test_the_last_way_to_get_a_skill_is_chosen_for_the_next(page: Page) -> None:
+    """One line is shown at a time."""
+    page.goto("/skills/oddity")
+    page.get_by_text("Claude Code", exact=True).click()
+    page.goto("/skills/csv-profile")
+    expect(page.get_by_text("unzip -qo csv-profile.zip")).to_be_visible()
+    expect(page.get_by_text("npx skills add")).to_be_hidden()
+
+
+@pytest.mark.parametrize("path", ["/", "/skills?q=words", "/skills/oddity", "/sources/skilldrop"])
+def test_a_feed_stands_where_people_look(page: Page, path: str) -> None:
+    """Its link is in the page, and one click away."""
+    page.goto(path)
+    link = page.locator("main a[href*='activity.atom']").first
+    expect(link).to_be_visible()
+    feed = page.request.get(
+        f"{page.url.split('/', 3)[0]}//{page.url.split('/', 3)[2]}"
+        + str(link.get_attribute("href"))
+    )
+    assert feed.headers["content-type"].startswith("application/atom+xml")
 
 
 def _click(page: Page, target: Locator) -> None:
