@@ -53,7 +53,7 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     page.get_by_role("link", name="run.py").click()
     expect(page.locator("#L1")).to_contain_text("print(1)")
     page.go_back()
-    page.get_by_role("link", name="Findings").last.click()
+    page.locator(".tabs").get_by_role("link", name="Findings").click()
     page.locator(".finding-group summary").first.click()
     expect(page.get_by_text("What to do:").first).to_be_visible()
     page.get_by_role("link", name="About the rule").first.click()

@@ -76,7 +76,7 @@ TASKS = [
         _text("description is missing or blank"),
     ),
     Task("what changed this week", "", [_link("this week")], _text("lines in 1 file")),
-    Task("why a skill was rejected", "", [_link("2 rejected")], _text("description is missing")),
+    Task("why a skill was rejected", "", [_link("1 rejected")], _text("description is missing")),
     Task("skills of a source", "", [_source], _link("csv-profile")),
     Task(
         "duplicates",
