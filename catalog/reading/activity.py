@@ -73,14 +73,9 @@ def number_since(db: Database, since: str) -> int:
     return int(db.execute(f"SELECT count(*) FROM ({recent})", [since]).fetchone()[0])
 
 
-def scan(db: Database, id_: int) -> Row | None:
-    """Return a full scan."""
-    return db.row("SELECT * FROM scans WHERE id = ?", [id_])
-
-
-def last_scan(db: Database) -> Row | None:
-    """Return the newest full scan."""
-    return db.row("SELECT * FROM scans ORDER BY id DESC LIMIT 1")
+def scan(db: Database, id_: int | None) -> Row | None:
+    """Return a full scan, or the newest one."""
+    return db.row("SELECT * FROM scans WHERE id = ifnull(?, (SELECT max(id) FROM scans))", [id_])
 
 
 def changes(db: Database, limit: int, choice: ChangeFilter, before: int | None = None) -> list[Row]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from catalog.database.expressions import AWAITING_REVIEW, DANGERS, IS_NEWEST
+from catalog.database.expressions import IS_NEWEST
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
 from catalog.model.values import FAILING, SEVERITIES
@@ -76,21 +76,13 @@ def listed_skills(db: Database, filters: Filters) -> list[Row]:
 
 
 def front(db: Database) -> dict[str, Any]:
-    """Return the data of the front page: counts, latest, most read, dangerous, awaited skills."""
+    """Return the data of the front page: counts, latest, most read and dangerous skills."""
     dangerous = [row["id"] for row in review.dangerous(db, FRONT // 2)]
-    awaited = [
-        skill
-        for (skill,) in db.execute(
-            f"SELECT v.skill FROM {AWAITING_REVIEW} AND {DANGERS} IS NULL"
-            f" ORDER BY v.id LIMIT {FRONT // 2}"
-        )
-    ]
     return {
         "counts": status.counts(db),
         "latest": cards_of(db, skills(db, Filters(), size=FRONT)),
         "most_read": cards_of(db, usage_summary.most_read(db, FRONT // 2)),
         "dangerous": cards_of(db, dangerous),
-        "awaited": cards_of(db, awaited),
     }
 
 

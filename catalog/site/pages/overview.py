@@ -76,8 +76,7 @@ def _changes(
     """Return a page of changes, with paths of the disk for readers on this machine only."""
     page = activity.page(db, choice, before)
     folders = [] if is_local else disk_paths.disk_folders(db)
-    scan = activity.scan(db, choice.scan) if choice.scan else activity.last_scan(db)
-    return page._replace(rows=shortened(page.rows, folders)), scan
+    return page._replace(rows=shortened(page.rows, folders)), activity.scan(db, choice.scan)
 
 
 def _by_source(rows: Iterable[Row], *, is_told: bool) -> list[dict[str, Any]]:

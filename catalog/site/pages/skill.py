@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from datasette import Response
 
@@ -27,20 +28,14 @@ from catalog.text.visible import with_plain_line_ends
 from catalog.usage import database as usage_database
 from catalog.usage import summary
 
-SHOWN_VERSIONS = 12
-"""Most versions on the page, which links to the rest."""
+SHOWN = 20
+"""Most versions, references, similar skills and findings of one rule on the page."""
 COMPARED_VERSIONS = 200
 """Most versions that a form offers for a comparison: the newest."""
 LONGEST_TEXT = 30_000
 """Most characters of an unrendered SKILL.md on the page, which links to the rest."""
-SHOWN_SIMILAR = 10
-"""Most folders of the same identifier, and most skills with the same files, on the page."""
-SHOWN_REFERENCES = 20
-"""Most skills in each list of references on the page."""
 MOST_FILES = 500
 """Most files on the page, which links to the rest."""
-MOST_FINDINGS = 20
-"""Most findings of one rule on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +82,13 @@ async def page(context: RequestContext) -> Response:
         declared_version=_declared_version(skill),
         danger=finding_lists.sentence(sheet.findings) if skill["is_newest"] else "",
         finding_groups=groups(sheet.findings),
-        most_findings=MOST_FINDINGS,
-        tree=grow(sheet.files),
+        tree=list(grow(sheet.files)),
         most_files=MOST_FILES,
         labelled=[(each.label, skill[name]) for name, each in COLUMNS.items() if each.label],
         tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]),
-        why_not=why_not,
-        most_versions=SHOWN_VERSIONS,
+        most=SHOWN,
         most_compared=COMPARED_VERSIONS,
-        most_similar=SHOWN_SIMILAR,
-        most_references=SHOWN_REFERENCES,
         reads=reads,
         read_days=summary.DAYS,
         install=install_lines.of_skill(
@@ -291,8 +282,7 @@ def _rank(group: dict[str, Any]) -> tuple[bool, bool, int]:
     return severity != "danger", not is_safety, SEVERITIES.index(severity)
 
 
-@dataclass(frozen=True, slots=True)
-class TreeLine:
+class TreeLine(NamedTuple):
     """Line of a tree: a file, or a folder with the total size of its files."""
 
     depth: int
@@ -302,47 +292,15 @@ class TreeLine:
     file: Mapping[str, Any] | None = None
 
 
-def grow(files: Sequence[Mapping[str, Any]]) -> list[TreeLine]:
-    """Return the lines of a tree: SKILL.md, then files before folders, each by name."""
-    return list(_lines(files, "", 0))
-
-
-def _lines(files: Sequence[Mapping[str, Any]], folder: str, depth: int) -> Iterator[TreeLine]:
-    subfolders: dict[str, list[Mapping[str, Any]]] = {}
-    direct = []
-    for file in files:
-        name, _, rest = file["path"][len(folder) :].partition("/")
-        if rest:
-            subfolders.setdefault(name, []).append(file)
-        else:
-            direct.append(file)
-    for file in sorted(direct, key=lambda file: (file["kind"] != "skill_md", file["path"])):
-        yield TreeLine(depth, file["path"][len(folder) :], file["path"], file["size"], file)
-    for name, contents in sorted(subfolders.items()):
-        path = f"{folder}{name}/"
+def grow(files: Sequence[Mapping[str, Any]], folder: str = "") -> Iterator[TreeLine]:
+    """Yield the lines of a tree: SKILL.md, then files before folders, each by name."""
+    depth, skip = folder.count("/"), len(folder)
+    direct, deeper = [], []
+    for file in sorted(files, key=lambda file: (file["kind"] != "skill_md", file["path"])):
+        (deeper if "/" in file["path"][skip:] else direct).append(file)
+    for file in direct:
+        yield TreeLine(depth, file["path"][skip:], file["path"], file["size"], file)
+    for name, inside in groupby(deeper, lambda file: file["path"][skip:].partition("/")[0]):
+        path, contents = f"{folder}{name}/", list(inside)
         yield TreeLine(depth, name, path, sum(file["size"] for file in contents))
-        yield from _lines(contents, path, depth + 1)
-
-
-def why_not(state: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the reason why an index does not show a skill in full, and the fix; or empty texts."""
-    if state["state"]:
-        reason = state["reason"] or ""
-        return f"{reason[:1].upper()}{reason[1:].removesuffix('.')}." if reason else "", ""
-    match state["left_out"]:
-        case "hidden":
-            return (
-                "SKILL.md declares disable-model-invocation, which hides the skill from agents.",
-                "Remove disable-model-invocation from SKILL.md if agents may start the skill.",
-            )
-        case "filtered":
-            return (
-                "The filter of this index excludes the skill.",
-                "Change the levels, tags or names of the index in skilldrop.toml.",
-            )
-        case "over_budget":
-            return (
-                f"Skills of higher rank use the budget of {state['budget']:,} {state['unit']}.",
-                "Raise the budget, or the priority of the skill.",
-            )
-    return "", ""
+        yield from grow(contents, path)

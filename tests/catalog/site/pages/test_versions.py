@@ -42,7 +42,6 @@ def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
     assert "https://&lt;b&gt;Evil" in page
     assert "<b>Evil" not in page
     assert "This page is empty." in site.get("/review?page=9").text
-    assert "Waiting for review" in site.get("/").text
 
 
 def test_the_head_counts_what_waits(site: Site, catalog: Path) -> None:
