@@ -67,5 +67,5 @@ def test_many_folders_of_one_identifier_are_counted(site: Site, catalog: Path) -
     store.apply([judged(f"{n}/pdf", body=str(n)) for n in range(30)], trigger="event", at=NOON)
     store.close()
     page = site.get("/skills/pdf").text
-    assert page.count("shadowed by the project skill") == 10
+    assert page.count("shadowed by the project skill") == 20
     assert "All 30 folders" in page
