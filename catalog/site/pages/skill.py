@@ -295,7 +295,8 @@ class TreeLine(NamedTuple):
 def grow(files: Sequence[Mapping[str, Any]], folder: str = "") -> Iterator[TreeLine]:
     """Yield the lines of a tree: SKILL.md, then files before folders, each by name."""
     depth, skip = folder.count("/"), len(folder)
-    direct, deeper = [], []
+    direct: list[Mapping[str, Any]] = []
+    deeper: list[Mapping[str, Any]] = []
     for file in sorted(files, key=lambda file: (file["kind"] != "skill_md", file["path"])):
         (deeper if "/" in file["path"][skip:] else direct).append(file)
     for file in direct:

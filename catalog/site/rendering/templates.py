@@ -83,7 +83,6 @@ def _environment() -> Environment:
     environment.filters |= {
         "count": humanize.count,
         "size": humanize.size,
-        "ms": formatting.milliseconds,
         "marked": marked,
         "quote": lambda text: quote(text, safe=""),
         "words": formatting.words,
