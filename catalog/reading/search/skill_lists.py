@@ -7,7 +7,7 @@ from typing import Any
 from catalog.database.expressions import IS_NEWEST
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
-from catalog.model.values import FAILING, SEVERITIES
+from catalog.model.values import SEVERITIES
 from catalog.reading import status
 from catalog.reading.search.filters import Filters
 from catalog.reading.skills import review
@@ -105,12 +105,12 @@ _TONES = {"danger": "bad", "error": "bad", "warning": "odd", "info": ""}
 
 
 def _worst(row: Row) -> Row | None:
-    """Return the mark of the worst findings about safety, or of a broken specification."""
+    """Return the mark of the worst findings about safety, or that it is no skill to the letter."""
     findings = json.loads(row["safety"])
     worst = min((each["severity"] for each in findings), key=SEVERITIES.index, default="info")
-    if worst not in FAILING and row["spec_valid"] == 0:
-        said = "It has errors under the Agent Skills specification; some clients do not load it"
-        return _mark("breaks the specification", said, "findings", "odd")
+    if worst == "info" and row["spec_valid"] == 0:
+        said = "It has an error, or a field that is not among the specification's six"
+        return _mark("outside the specification", said, "findings")
     of_it = [each["code"] for each in findings if each["severity"] == worst]
     if not of_it:
         return None

@@ -13,22 +13,16 @@ from catalog.reading.search.filters import Filters
 from catalog.reading.skills import install_lines
 from catalog.site.http.request import RequestContext
 
-SKILLS = 30
-"""Skills of a source on one page."""
-CHANGES = 5
-"""Latest changes of a source on its page."""
+SKILLS, CHANGES = 30, 5
+"""Most skills and latest changes of a source on one page."""
 
 
 async def listing(context: RequestContext) -> Response:
     """Show the sources."""
     number = context.number("page") or 1
     rows = await context.query(sources.listed, number)
-    return context.page(
-        "sources.html",
-        rows=rows[: sources.PAGE],
-        number=number,
-        has_more=len(rows) > sources.PAGE,
-    )
+    has_more = len(rows) > sources.PAGE
+    return context.page("sources.html", rows=rows[: sources.PAGE], number=number, has_more=has_more)
 
 
 async def page(context: RequestContext) -> Response:

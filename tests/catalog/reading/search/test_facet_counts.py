@@ -147,7 +147,7 @@ def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
         },
     ]
     assert [mark["text"] for mark in rows["three"]["marks"]] == [
-        "breaks the specification",
+        "outside the specification",
         "scripts, 2 tools",
     ]
     assert rows["four"]["marks"][0]["explained"] == (
