@@ -106,7 +106,7 @@ def _is_slip(name: str) -> bool:
 
 def _near(name: str) -> set[str]:
     """Return a name, and all that it becomes without a letter; names one letter apart share one."""
-    return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
+    return {name[:at] + name[at + 1 :] for at in range(len(name) + 1)}
 
 
 def _at_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str]]:
@@ -170,9 +170,9 @@ _SHAPES = tuple(
     )
     for rule in codes.DATA["rules"]
 )
-_BY_WORD = {
-    word: [shape for shape in _SHAPES if word in shape.words]
-    for word in chain.from_iterable(shape.words for shape in _SHAPES)
-}
+_BY_WORD: defaultdict[str, list[Shape]] = defaultdict(list)
+for _shape in _SHAPES:
+    for _word in _shape.words:
+        _BY_WORD[_word].append(_shape)
 _PACKAGES = frozenset(chain.from_iterable(codes.DATA["packages"].values()))
 _NEAR = frozenset(chain.from_iterable(map(_near, codes.DATA["packages"]["known"])))
