@@ -29,6 +29,7 @@ def test_a_requirement_without_a_test_and_an_unknown_mark_are_problems(
     shown = dict(marked_tests())
     del shown["agent-skills/name-length"]
     shown["agent-skills/name-lenght"] = ["test_x.py::test_x"]
+    shown["prd/chat"] = ["test_x.py::test_y"]  # out of scope
 
     def marks() -> Mapping[str, list[str]]:
         return shown
@@ -37,6 +38,7 @@ def test_a_requirement_without_a_test_and_an_unknown_mark_are_problems(
     assert {
         "requirements.yml: no test shows agent-skills/name-length",
         "test_x.py::test_x: requirements.yml has no requirement agent-skills/name-lenght",
+        "test_x.py::test_y: requirements.yml has no requirement prd/chat",
     } <= set(conformance.problems())
 
 

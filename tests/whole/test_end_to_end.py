@@ -145,7 +145,8 @@ def site_rows(up: Running, *columns: str) -> list[tuple[str, ...]]:
     return [tuple(row[column] for column in columns) for row in rows]
 
 
-@pytest.mark.requirement("prd/life-drop", "prd/life-edit", "prd/life-removal")
+@pytest.mark.requirement("card/watch", "card/drop", "card/index-file")
+@pytest.mark.requirement("prd/life-drop", "own/life-edit", "own/life-removal")
 def test_a_dropped_folder_is_followed_through_its_whole_life(
     up: Running, skill: SkillWriter, tmp_path: Path
 ) -> None:
@@ -191,7 +192,7 @@ def test_status_names_the_next_full_scan_and_agents_fetch_the_index(
     lasting.eventually(lambda: "fetched" not in lasting.index())
 
 
-@pytest.mark.requirement("prd/life-rejected")
+@pytest.mark.requirement("own/life-rejected")
 def test_a_broken_skill_never_stops_the_others(lasting: Running, skill: SkillWriter) -> None:
     """It is a row with findings, and becomes active once its author corrects it."""
     (lasting.watched / "broken").mkdir()

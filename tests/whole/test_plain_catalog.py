@@ -172,6 +172,7 @@ def copy(data: Path, tmp_path: Path) -> Iterator[sqlite3.Connection]:
 # Rows
 
 
+@pytest.mark.requirement("card/store")
 def test_every_row_of_every_table_and_view_is_readable(db: sqlite3.Connection) -> None:
     """Each value is a text, a number or nothing."""
     for name in [*tables(db), *views(db)]:
@@ -263,6 +264,7 @@ def test_the_schema_is_small(db: sqlite3.Connection) -> None:
 # The fields of the product specification
 
 
+@pytest.mark.requirement("prd/install-content", "card/store")
 def test_skill_definitions_have_the_fields_of_the_specification(db: sqlite3.Connection) -> None:
     """Each active skill has them under the names of the specification."""
     db.row_factory = sqlite3.Row
@@ -454,6 +456,7 @@ def asked_of_datasette(data: Path) -> dict[str, tuple[int, str]]:
     return answers
 
 
+@pytest.mark.requirement("card/bare")
 @pytest.mark.usefixtures("without_skilldrop")
 def test_a_bare_datasette_answers_every_page(data: Path) -> None:
     """The status is 200 for tables, views and canned queries, as HTML and as JSON."""

@@ -29,7 +29,7 @@ def published(root: Path, data: Path) -> tuple[Settings, Database]:
     return settings, connection.open_catalog(settings.catalog_path)
 
 
-@pytest.mark.requirement("agent-skills/validator-published")
+@pytest.mark.requirement("validator/published")
 def test_a_published_skill_lies_in_the_folder_of_its_name(tmp_path: Path) -> None:
     """The name of its folder in the root does not matter."""
     source = write_skill(tmp_path / "root" / "Draft (2)", name="word-count")

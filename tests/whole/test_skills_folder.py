@@ -145,6 +145,7 @@ def test_each_published_skill_is_a_plain_folder(shared: Shared) -> None:
     assert links_below(shared.skills) == []
 
 
+@pytest.mark.requirement("prd/goal-real")
 def test_real_skills_are_published_whole(corpus: Path, tmp_path: Path) -> None:
     """Each published folder has the relative paths and bytes of a folder in the corpus."""
     shared = Shared(tmp_path)

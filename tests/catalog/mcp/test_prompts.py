@@ -29,7 +29,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     made.close()
 
 
-@pytest.mark.requirement("agent-skills/guide-user")
+@pytest.mark.requirement("client-guide/user")
 def test_prompts_are_the_skills_that_a_user_may_start(shelf: Shelf) -> None:
     """Also those that no model may start; each says which arguments it takes."""
 

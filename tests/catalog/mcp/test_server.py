@@ -107,9 +107,10 @@ def text(result: CallToolResult, part: int = 0) -> str:
     return content.text
 
 
+@pytest.mark.requirement("agent-skills/body-whole", "prd/goal-models", "prd/read-further")
 @pytest.mark.requirement(
     "agent-skills/disclosure-instructions",
-    "agent-skills/guide-tool",
+    "client-guide/tool",
     "textbook/step-instructions",
     "textbook/step-files",
     "prd/read-whole",
@@ -155,6 +156,7 @@ def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server
     assert "used by" not in text(call(server, "read_skill_file", **script), 1)
 
 
+@pytest.mark.requirement("prd/read-described", "prd/read-required")
 @pytest.mark.requirement("prd/read-arguments")
 def test_what_is_offered_says_what_it_does(server: Server) -> None:
     """Two tools that only read, in English and Chinese, with their arguments explained."""
@@ -172,6 +174,7 @@ def test_what_is_offered_says_what_it_does(server: Server) -> None:
     assert set(tools["search_skills"].input_schema["properties"]) >= {*BY_NAME}
 
 
+@pytest.mark.requirement("textbook/match-model")
 def test_search_is_the_one_ranking(url: str) -> None:
     """Chinese is found, an empty result is valid, and skills hidden from agents are not found."""
 
@@ -258,6 +261,7 @@ def test_skills_are_listed_page_by_page(url: str) -> None:
     )
 
 
+@pytest.mark.requirement("apexbridge/layout-lazy")
 def test_a_long_file_comes_in_pages(url: str) -> None:
     """Each page names the start of the next one, and all pages together are the file."""
 
@@ -280,7 +284,7 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
     assert "".join(pages) == LONG
 
 
-@pytest.mark.requirement("prd/read-kinds")
+@pytest.mark.requirement("own/read-kinds")
 def test_a_binary_comes_as_base64_with_its_type(url: str) -> None:
     """Neither mangled nor refused."""
     content = call(
@@ -318,7 +322,7 @@ def test_every_escape_is_a_tool_error_with_a_sentence(url: str) -> None:
         assert "Traceback" not in content.text
 
 
-@pytest.mark.requirement("agent-skills/guide-tool-names")
+@pytest.mark.requirement("client-guide/tool-names")
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -87,6 +87,7 @@ def message(error: pytest.ExceptionInfo[MCPError]) -> str:
     return text
 
 
+@pytest.mark.requirement("sep-2640/listed")
 def test_only_skills_as_the_extension_wants_them_are_listed(extension: SkillsExtension) -> None:
     """One other entry would make clients refuse the whole list."""
     page = extension.page(None)
@@ -94,6 +95,7 @@ def test_only_skills_as_the_extension_wants_them_are_listed(extension: SkillsExt
     assert (page["resultType"], page["ttlMs"], page["cacheScope"]) == ("complete", 0, "private")
 
 
+@pytest.mark.requirement("sep-2640/read")
 def test_every_file_is_listed_with_its_digest_and_read_by_its_uri(
     access: CatalogAccess, extension: SkillsExtension
 ) -> None:
@@ -114,6 +116,7 @@ def test_a_file_is_read_by_its_plain_name_too(access: CatalogAccess) -> None:
         assert content(access, f"skill://whole/{path}") == expected
 
 
+@pytest.mark.requirement("sep-2640/frontmatter")
 def test_frontmatter_has_the_types_of_yaml_1_2(
     access: CatalogAccess, extension: SkillsExtension
 ) -> None:

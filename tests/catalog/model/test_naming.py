@@ -17,6 +17,7 @@ from catalog.model.naming import (
 )
 
 
+@pytest.mark.requirement("prd/install-id")
 @pytest.mark.parametrize(
     ("name", "plugin", "path", "expected"),
     [

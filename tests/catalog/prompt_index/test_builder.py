@@ -31,7 +31,7 @@ def wordy(count: int) -> list[Candidate]:
     return [a(f"skill-number-{n:04d}", description) for n in range(count)]
 
 
-@pytest.mark.requirement("agent-skills/guide-empty")
+@pytest.mark.requirement("client-guide/empty")
 @pytest.mark.parametrize("form", FORMATS)
 def test_without_skills_the_text_is_empty(form: str) -> None:
     """No header stands alone, even if no skill fits; the skills left out are counted."""

@@ -84,10 +84,10 @@ LOOKS = {
 
 @pytest.mark.requirement(
     "agent-skills/disclosure-metadata",
-    "agent-skills/guide-list",
+    "client-guide/list",
     "prd/index-element",
     "prd/index-description",
-    "textbook/mode-models-marked",
+    "claude-code/mode-models-marked",
     "textbook/step-descriptions",
     "prd/index-files",
 )
@@ -149,7 +149,7 @@ def test_a_name_outside_the_pattern_has_its_location(form: str) -> None:
     ]
 
 
-@pytest.mark.requirement("agent-skills/guide-instruction", "prd/index-instruction")
+@pytest.mark.requirement("client-guide/instruction", "prd/index-instruction")
 def test_an_instruction_follows_the_list() -> None:
     """Of the formats with a block, semibot has one, and the others have none."""
     own = {form: builder.build(IndexSpec(format=form), TWO).text for form in FORMATS}
@@ -246,7 +246,7 @@ def test_markdown_has_one_line_a_skill(candidates: list[Candidate]) -> None:
     assert all(re.match(r"- \*\*", line) for line in lines)
 
 
-@pytest.mark.requirement("agent-skills/discovery-index")
+@pytest.mark.requirement("well-known/index")
 @given(CANDIDATES)
 def test_discovery_has_the_fields_of_its_schema(candidates: list[Candidate]) -> None:
     """Name, type, description, url and digest, where needed a title, and their schema."""

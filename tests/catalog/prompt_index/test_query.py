@@ -99,7 +99,8 @@ def test_levels_rank_from_enterprise_to_plugin() -> None:
     store.close()
 
 
-@pytest.mark.requirement("agent-skills/guide-hidden", "textbook/mode-users-hidden")
+@pytest.mark.requirement("prd/index-bound")
+@pytest.mark.requirement("client-guide/hidden", "textbook/mode-users-hidden")
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [

@@ -48,6 +48,7 @@ def columns_of(catalog: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.requirement("card/columns")
 def test_every_table_is_described_and_there_is_no_other(catalog: Path) -> None:
     """A new table or view is described with its migration; the tables of FTS5 hide themselves."""
     there_are = {table for table in columns_of(catalog) if not HIDDEN_BY_FTS.fullmatch(table)}
@@ -62,6 +63,7 @@ def test_every_table_is_described_and_there_is_no_other(catalog: Path) -> None:
     ] == []
 
 
+@pytest.mark.requirement("card/columns")
 @pytest.mark.parametrize("table", [table for table in TABLES if table != "_sqlite_migrations"])
 def test_every_column_is_described_and_there_is_no_other(catalog: Path, table: str) -> None:
     """None is forgotten or left over; those of declared fields stand together."""
@@ -115,7 +117,7 @@ def test_plain_datasette_understands_the_file(catalog: Path) -> None:
 # Pages
 
 
-@pytest.mark.requirement("prd/life-browse")
+@pytest.mark.requirement("card/browse")
 @pytest.mark.parametrize(
     "path", ["", "catalog", *(f"catalog/{name}" for name in (*SHOWN, *QUERIES))]
 )
@@ -154,7 +156,7 @@ def test_a_facet_counts_and_narrows(site: Site) -> None:
     assert {row["status"] for row in site.rows("skills", status="shadowed")} == {"shadowed"}
 
 
-@pytest.mark.requirement("prd/life-browse")
+@pytest.mark.requirement("card/browse")
 @pytest.mark.parametrize(
     ("words", "found"),
     [

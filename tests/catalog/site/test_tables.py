@@ -176,6 +176,7 @@ def test_a_missing_table_is_not_found_as_json(site: Site, path: str) -> None:
     assert response.json()["status"] == 404
 
 
+@pytest.mark.requirement("card/read-only")
 @pytest.mark.parametrize(
     "path", ["/catalog", "/catalog/skills", "/catalog/skills/1", "/catalog/what_changed"]
 )

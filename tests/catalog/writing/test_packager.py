@@ -73,7 +73,7 @@ def test_whatever_the_umask_others_can_read(world: World, skill: SkillWriter) ->
     assert (world.packages / "a").stat().st_mode & 0o755 == 0o755
 
 
-@pytest.mark.requirement("agent-skills/guide-file", "agent-skills/guide-record")
+@pytest.mark.requirement("client-guide/file", "client-guide/record")
 def test_the_index_points_to_the_published_skill(
     world: World, skill: SkillWriter, tmp_path: Path
 ) -> None:
@@ -187,7 +187,7 @@ def test_a_reader_stays_in_the_version_it_resolved(world: World, skill: SkillWri
     assert world.rows("SELECT retired_at IS NULL FROM versions ORDER BY id") == [(0,), (1,)]
 
 
-@pytest.mark.requirement("prd/packages-rejected")
+@pytest.mark.requirement("own/packages-rejected")
 def test_rejected_content_is_never_published(world: World, skill: SkillWriter) -> None:
     """The last good version stays, with a finding, until the content is good again."""
     skill(world.root / "a", files={"x.txt": "good"})

@@ -52,7 +52,7 @@ def text(world: World) -> str:
     return (world.current("a") / "x.txt").read_text()
 
 
-@pytest.mark.requirement("prd/versions-pinned")
+@pytest.mark.requirement("own/versions-pinned")
 def test_a_pin_restores_everything_of_the_earlier_version(world: World) -> None:
     """Files, description and search are those of the version, and a finding reports the pin."""
     before = world.rows("SELECT * FROM skills")
@@ -412,7 +412,7 @@ def test_only_published_skills_can_be_pinned(world: World) -> None:
         world.store.pin("a", first, later(1))
 
 
-@pytest.mark.requirement("prd/versions-listed")
+@pytest.mark.requirement("own/versions-listed")
 def test_a_history_reports_changes(world: World) -> None:
     """Files added, removed and changed, and the diff of SKILL.md."""
     newest, oldest = history(world.store.db, "a", world.packages)["versions"]

@@ -136,7 +136,8 @@ def test_a_new_version_waits_and_the_last_one_stays_published(
     assert_whole(world)
 
 
-@pytest.mark.requirement("agent-skills/guide-trust")
+@pytest.mark.requirement("textbook/mode-side-effects")
+@pytest.mark.requirement("client-guide/trust")
 def test_a_new_skill_is_not_published_until_its_approval(world: World, skill: SkillWriter) -> None:
     """It takes no name either: another skill of its name stays published."""
     skill(world.root / "b", description="New.", files={"x.txt": "new"})

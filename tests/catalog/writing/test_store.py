@@ -56,7 +56,7 @@ def moved(change: Judged, path: str) -> Judged:
     return change._replace(moved_from=(ROOT, path))
 
 
-@pytest.mark.requirement("agent-skills/guide-record")
+@pytest.mark.requirement("client-guide/record")
 def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store: Store) -> None:
     """One verdict is stored in skills, versions, files, findings, the search and the history."""
     assert apply(store, judged("count-words", findings=[ODD])) == ["added"]
@@ -82,7 +82,7 @@ def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store:
     assert '"stepName":"read"' in steps[1]
 
 
-@pytest.mark.requirement("prd/packages-hash-same")
+@pytest.mark.requirement("own/packages-hash-same")
 def test_the_same_content_again_changes_nothing_but_the_fingerprint(store: Store) -> None:
     """A folder that was touched but not changed adds no history."""
     apply(store, judged("a"))
@@ -104,7 +104,7 @@ def test_new_content_becomes_a_new_version_and_supersedes_the_old(store: Store) 
     assert row(store, "a")["description"] == "Counts lines."
 
 
-@pytest.mark.requirement("prd/packages-version-unique")
+@pytest.mark.requirement("own/packages-version-unique")
 def test_versions_of_one_skill_id_never_share_a_name(store: Store) -> None:
     """Two contents accepted in the same second get a suffix, also across folders."""
     apply(store, judged("x/a"), judged("y/a", "Another."), judged("z/a", "A third."))
@@ -119,7 +119,7 @@ def test_new_findings_on_the_same_content_are_an_update_without_a_version(store:
     assert (count(store, "findings"), count(store, "versions")) == (1, 1)
 
 
-@pytest.mark.requirement("agent-skills/guide-diagnostics")
+@pytest.mark.requirement("client-guide/diagnostics")
 def test_a_rejected_newcomer_is_a_row_with_its_reason(store: Store) -> None:
     """A broken skill is visible with a reason, but without a version."""
     assert apply(store, refused("broken")) == ["rejected"]
@@ -152,7 +152,7 @@ def test_a_skill_recovers_when_its_content_is_good_again(store: Store) -> None:
     assert (count(store, "versions"), count(store, "findings")) == (1, 0)
 
 
-@pytest.mark.requirement("prd/life-removal")
+@pytest.mark.requirement("own/life-removal")
 def test_a_removed_skill_keeps_row_and_history_and_leaves_the_search(store: Store) -> None:
     """Removal is a status; a second removal has no effect."""
     apply(store, judged("a", findings=[ODD]))
@@ -215,7 +215,7 @@ def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> N
     }
 
 
-@pytest.mark.requirement("textbook/levels-next")
+@pytest.mark.requirement("own/levels-next")
 def test_the_next_skill_replaces_a_removed_winner_at_once(store: Store) -> None:
     """The same batch that removes the winner makes the runner-up active."""
     apply(store, judged("a/start"), judged("b/start"))

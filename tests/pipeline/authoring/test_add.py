@@ -204,7 +204,7 @@ def call(tmp_path: Path) -> Iterator[Any]:
     shutil.rmtree(tmp_path / "data", ignore_errors=True)
 
 
-@pytest.mark.requirement("prd/life-added")
+@pytest.mark.requirement("own/life-added")
 def test_the_command_reports_the_result_of_each_source(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:

@@ -129,7 +129,7 @@ def killed_after(steps: int, old: Path) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
 
 
-@pytest.mark.requirement("apexbridge/interrupted")
+@pytest.mark.requirement("own/interrupted")
 def test_a_kill_at_any_moment_leaves_the_old_folder_complete(old: Path, tmp_path: Path) -> None:
     """It is at its place; or the new one is there, complete, and the old one is the backup."""
     before = tree(old)

@@ -48,7 +48,7 @@ def test_both_older_layouts_become_loadable_packages(tmp_path: Path) -> None:
         assert not [f for f in conversion.judgement.findings if f.severity == "error"]
 
 
-@pytest.mark.requirement("apexbridge/metadata-kept", "apexbridge/new-folder")
+@pytest.mark.requirement("apexbridge/metadata-kept", "own/new-folder")
 def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path) -> None:
     """Code leaves SKILL.md for scripts; the old folders are not changed."""
     before = tree(OLD)
@@ -84,7 +84,7 @@ def test_without_a_path_the_folder_skills_is_converted(tmp_path: Path) -> None:
     assert sorted(os.listdir("migrated")) == ["dice", "greeting"]
 
 
-@pytest.mark.requirement("apexbridge/again")
+@pytest.mark.requirement("own/again")
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     """Neither beside, nor in place, nor in the result."""
     migrated(OLD)
@@ -95,7 +95,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert sorted(os.listdir("new")) == ["dice", "greeting"]
 
 
-@pytest.mark.requirement("apexbridge/in-place")
+@pytest.mark.requirement("own/in-place")
 def test_a_conversion_in_place_keeps_a_backup(tmp_path: Path) -> None:
     """The folder becomes the package, and the backup has the old content."""
     shutil.copytree(OLD, "skills")
@@ -120,7 +120,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         assert (tree(Path("skills")), Path("new").exists()) == (tree(OLD), False)
 
 
-@pytest.mark.requirement("apexbridge/unreadable")
+@pytest.mark.requirement("own/unreadable")
 @pytest.mark.parametrize(
     ("content", "code"),
     [

@@ -175,7 +175,7 @@ def test_search_shows_the_other_skills_of_a_name(
     assert "same (shadowed)\n" in call("search", "same", "--status", "shadowed")[1]
 
 
-@pytest.mark.requirement("agent-skills/guide-diagnostics")
+@pytest.mark.requirement("client-guide/diagnostics")
 def test_status_lists_problems_with_reasons(call: Any, watched: Path) -> None:
     """The state of the service, the counts, and each rejected folder with its reason."""
     call("scan")
@@ -216,6 +216,7 @@ def test_validate_of_a_good_skill_prints_only_the_summary(
     ]
 
 
+@pytest.mark.requirement("card/validate")
 def test_strict_acceptance_rejects_skills_that_lenient_loads(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:

@@ -486,7 +486,7 @@ def test_an_unreadable_configuration_file_is_named(content: bytes | None, compla
         load(Path("missing.toml"))
 
 
-@pytest.mark.requirement("agent-skills/guide-places", "textbook/levels-places")
+@pytest.mark.requirement("client-guide/places", "textbook/levels-places")
 def test_the_sample_configuration_maps_the_places_that_agents_use(tmp_path: Path) -> None:
     """It can be copied into a project unchanged."""
     (tmp_path / "project").mkdir()

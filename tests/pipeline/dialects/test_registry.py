@@ -95,7 +95,7 @@ def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> No
     }
 
 
-@pytest.mark.requirement("apexbridge/package-fields")
+@pytest.mark.requirement("own/package-fields")
 def test_a_strict_root_takes_the_fields_of_the_dialect_that_it_asks_for(
     skill: SkillWriter, tmp_path: Path
 ) -> None:

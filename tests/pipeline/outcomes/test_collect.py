@@ -69,7 +69,7 @@ STEP = {
 }
 
 
-@pytest.mark.requirement("apexbridge/outcome-linked")
+@pytest.mark.requirement("own/outcome-linked")
 def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
     """A run without a version belongs to the current one."""
     drop(folder)
@@ -94,7 +94,7 @@ def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
     ]
 
 
-@pytest.mark.requirement("apexbridge/outcome-linked")
+@pytest.mark.requirement("own/outcome-linked")
 def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path) -> None:
     """Also if it is no longer the current one; an unknown version is stored as written."""
     store.apply([judged("meetings", "Another one.")], trigger="command", at=NOON)
@@ -108,7 +108,7 @@ def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path
     ) == [("odd", None, "1.0"), ("old", "20261120-120000", "20261120-120000")]
 
 
-@pytest.mark.requirement("apexbridge/outcome-once")
+@pytest.mark.requirement("own/outcome-once")
 def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folder: Path) -> None:
     """A file that is touched or rewritten with the same bytes is unchanged."""
     path = drop(folder)
@@ -119,7 +119,7 @@ def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folde
     assert rows(store, "SELECT count(*) FROM outcomes") == [(1,)]
 
 
-@pytest.mark.requirement("apexbridge/outcome-revision")
+@pytest.mark.requirement("own/outcome-revision")
 def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     """The older one stays, and is no longer the newest."""
     drop(folder, status="running")
@@ -132,7 +132,7 @@ def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     ]
 
 
-@pytest.mark.requirement("apexbridge/outcome-unknown-skill")
+@pytest.mark.requirement("own/outcome-unknown-skill")
 def test_an_unknown_skill_does_not_keep_an_outcome_out(store: Store, folder: Path) -> None:
     """It may have been removed since, or may not have arrived yet."""
     drop(folder, skill_id="nobody")
@@ -166,7 +166,7 @@ def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Pa
     assert report == OutcomeReport(unsettled=["meetings/run-1.json"])
 
 
-@pytest.mark.requirement("apexbridge/outcome-rejected")
+@pytest.mark.requirement("own/outcome-rejected")
 def test_a_bad_file_is_listed_with_its_findings(store: Store, folder: Path) -> None:
     """It stays in place, and is reported once: until it changes, or is gone."""
     path = drop(folder)
@@ -248,7 +248,7 @@ def test_a_missing_folder_is_created(store: Store, tmp_path: Path) -> None:
     assert take(store, folder).stored == ["meetings/run-1.json"]
 
 
-@pytest.mark.requirement("apexbridge/outcome-dropped")
+@pytest.mark.requirement("own/outcome-dropped")
 def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder: Path) -> None:
     """It ignores hints for other paths."""
     inbox = OutcomeInbox(folder, quiet=1, longest=300)
@@ -261,7 +261,7 @@ def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder:
     assert inbox.seconds_to_next(11.0) == inf
 
 
-@pytest.mark.requirement("apexbridge/outcome-dropped")
+@pytest.mark.requirement("own/outcome-dropped")
 def test_the_inbox_keeps_a_file_that_still_changes(store: Store, folder: Path) -> None:
     """It is never dropped."""
     inbox = OutcomeInbox(folder, quiet=60, longest=300)

@@ -115,7 +115,7 @@ def test_an_outcome_passes_through_model_and_schema(example: dict[str, Any]) -> 
     assert taken(json.dumps(example)).findings == ()
 
 
-@pytest.mark.requirement("apexbridge/outcome-javascript")
+@pytest.mark.requirement("own/outcome-javascript")
 @pytest.mark.parametrize("text", STRINGIFIED.values(), ids=STRINGIFIED)
 def test_texts_of_javascript_are_taken(text: str) -> None:
     """JSON has no undefined, NaN, Error or Date."""

@@ -37,7 +37,7 @@ ROWS = """
 """
 
 
-@pytest.mark.requirement("apexbridge/outcome-origin")
+@pytest.mark.requirement("own/outcome-origin")
 @pytest.mark.parametrize(
     ("path", "fields", "row"),
     [

@@ -168,7 +168,7 @@ def test_a_failure_shows_in_the_status_or_the_last_step(
     assert taken(outcome).failed is failed
 
 
-@pytest.mark.requirement("apexbridge/outcome-all", "apexbridge/outcome-output")
+@pytest.mark.requirement("own/outcome-all", "apexbridge/outcome-output")
 def test_every_problem_is_reported_at_once_with_its_path() -> None:
     """Fields are named by their path in the file."""
     outcome = judged(

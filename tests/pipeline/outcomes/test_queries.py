@@ -30,7 +30,7 @@ def step(name: str, duration: float) -> dict[str, object]:
     return {"stepId": name, "stepName": name, "duration": duration, "timestamp": 1_763_625_600_123}
 
 
-@pytest.mark.requirement("apexbridge/outcome-queries")
+@pytest.mark.requirement("own/outcome-queries")
 def test_queries_answer_what_runs_did(
     store: Store, folder: Path, serve: Callable[[Path], Site]
 ) -> None:
@@ -59,7 +59,7 @@ def test_queries_answer_what_runs_did(
         assert [row["content"] for row in site.rows("memory_by_owner", owner=owner)] == contents
 
 
-@pytest.mark.requirement("apexbridge/outcome-command")
+@pytest.mark.requirement("own/outcome-command")
 def test_the_command_validates_files_by_hand(tmp_path: Path) -> None:
     """Exit code 0 for a good file and 1 for a bad one; nothing is moved or stored."""
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"

@@ -56,7 +56,7 @@ WRONG = {
 }
 
 
-@pytest.mark.requirement("apexbridge/outcome-schemas")
+@pytest.mark.requirement("own/outcome-schemas")
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_published_schema_is_valid(name: str) -> None:
     """Its names are in camelCase."""
@@ -64,7 +64,7 @@ def test_a_published_schema_is_valid(name: str) -> None:
     assert not [key for key in schema(name)["properties"] if "_" in key]
 
 
-@pytest.mark.requirement("apexbridge/outcome-schemas", "apexbridge/memory-fields")
+@pytest.mark.requirement("own/outcome-schemas", "apexbridge/memory-fields")
 @pytest.mark.parametrize(
     ("name", "example"),
     [(name, example) for name, examples in EXAMPLES.items() for example in examples],
@@ -81,7 +81,7 @@ def test_the_schema_accepts_what_the_model_reads_and_writes(
     assert model.model_validate_json(written, strict=True) == read
 
 
-@pytest.mark.requirement("apexbridge/outcome-schemas")
+@pytest.mark.requirement("own/outcome-schemas")
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_model_and_schema_reject_the_same_values(name: str) -> None:
     """Each value is out of its range."""
@@ -90,7 +90,7 @@ def test_model_and_schema_reject_the_same_values(name: str) -> None:
     assert not Draft202012Validator(schema(name)).is_valid(WRONG[name])
 
 
-@pytest.mark.requirement("apexbridge/outcome-own-steps")
+@pytest.mark.requirement("own/outcome-own-steps")
 def test_ingestions_are_traced_in_the_same_form(tmp_path: Path) -> None:
     """Each step of an ingestion is a StepTrace of the published schema."""
     folder = tmp_path / "word-count"

@@ -12,7 +12,7 @@ def mended(text: str, line: int = 1, column: int = 1) -> Repaired:
     return repaired(text, line, column, broken)
 
 
-@pytest.mark.requirement("agent-skills/guide-colons")
+@pytest.mark.requirement("client-guide/colons")
 @pytest.mark.parametrize(
     ("before", "after", "code"),
     [

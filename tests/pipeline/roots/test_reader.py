@@ -82,13 +82,13 @@ class TestWhatIsASkillFolder:
                 ["s/SKILL.md"],
                 ["s"],
                 id="directly in the root",
-                marks=pytest.mark.requirement("agent-skills/guide-folders"),
+                marks=pytest.mark.requirement("client-guide/folders"),
             ),
             pytest.param(
                 ["a/b/c/SKILL.md"],
                 ["a/b/c"],
                 id="below directories that are no skills",
-                marks=pytest.mark.requirement("agent-skills/guide-folders"),
+                marks=pytest.mark.requirement("client-guide/folders"),
             ),
             pytest.param(
                 ["s/README.md", "s/sub/"],
@@ -145,7 +145,7 @@ class TestWhatIsASkillFolder:
                 ],
                 [],
                 id="junk",
-                marks=pytest.mark.requirement("agent-skills/guide-skip"),
+                marks=pytest.mark.requirement("client-guide/skip"),
             ),
             pytest.param(
                 ["b/SKILL.md", "a/SKILL.md", "a/x/SKILL.md", "a-b/SKILL.md"],
@@ -482,7 +482,7 @@ class TestOddThings:
             os.mkdir(name)
             os.chdir(name)
 
-    @pytest.mark.requirement("agent-skills/guide-bounds")
+    @pytest.mark.requirement("client-guide/bounds")
     @pytest.mark.parametrize(
         ("length", "levels", "code"),
         [
@@ -621,7 +621,7 @@ class TestLimits:
         assert problems(folder) == [("too-many-files", None)]
         assert names(folder) == ["SKILL.md"]
 
-    @pytest.mark.requirement("agent-skills/guide-bounds")
+    @pytest.mark.requirement("client-guide/bounds")
     def test_directories_are_limited_too(self, tmp_path: Path) -> None:
         """Empty directories take time, too, and so does a finding for each."""
         write(tmp_path, "s/SKILL.md", *(f"s/\udcff{number}/" for number in range(10)))

@@ -426,7 +426,7 @@ def test_skills_that_disappeared_before_the_start_are_held(
     assert set(it.statuses().values()) == {"active"}
 
 
-@pytest.mark.requirement("apexbridge/outcome-dropped")
+@pytest.mark.requirement("own/outcome-dropped")
 def test_dropped_outcomes_are_stored(
     serving: Callable[..., Serving],
 ) -> None:

@@ -185,7 +185,7 @@ def test_many_memories_come_in_portions(
     assert len(told.received) == 3
 
 
-@pytest.mark.requirement("apexbridge/memory-owner")
+@pytest.mark.requirement("own/memory-owner")
 @pytest.mark.parametrize(
     ("owner", "contents"),
     [

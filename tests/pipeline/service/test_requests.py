@@ -52,7 +52,7 @@ def versions(serving: Serving) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.requirement("prd/versions-pinned")
+@pytest.mark.requirement("own/versions-pinned")
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
 def test_a_pin_holds_until_unpin(serving: Serving, runs: bool, skill: SkillWriter) -> None:
     """Files, index and status change at once; edits have no effect until `unpin`."""

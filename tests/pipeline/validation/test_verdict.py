@@ -107,6 +107,12 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
     assert record.spec_valid
 
 
+@pytest.mark.requirement(
+    "prd/install-name-missing",
+    "prd/install-description-missing",
+    "textbook/book-unknown",
+    "textbook/book-description",
+)
 @pytest.mark.parametrize(
     ("text", "strict", "lenient", "permissive"),
     [
@@ -118,7 +124,7 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
             True,
             True,
             id="bad name",
-            marks=pytest.mark.requirement("agent-skills/guide-name-not-folder"),
+            marks=pytest.mark.requirement("client-guide/name-not-folder"),
         ),
         pytest.param(
             GOOD.replace("pdf", "p" * 65),
@@ -126,7 +132,7 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
             True,
             True,
             id="long name",
-            marks=pytest.mark.requirement("agent-skills/guide-name-long"),
+            marks=pytest.mark.requirement("client-guide/name-long"),
         ),
         pytest.param(with_fields("foo: bar"), False, True, True, id="unknown field"),
         pytest.param(with_fields("metadata: [a]"), False, True, True, id="no map"),
@@ -137,7 +143,7 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
             False,
             True,
             id="blank description",
-            marks=pytest.mark.requirement("agent-skills/guide-no-description"),
+            marks=pytest.mark.requirement("client-guide/no-description"),
         ),
         pytest.param("---\nname: pdf\n---\n# A\n", False, False, False, id="nothing to derive"),
         pytest.param(
@@ -146,7 +152,7 @@ def test_the_hash_is_of_the_raw_bytes() -> None:
             False,
             False,
             id="beyond repair",
-            marks=pytest.mark.requirement("agent-skills/guide-unreadable"),
+            marks=pytest.mark.requirement("client-guide/unreadable"),
         ),
         pytest.param("Only text.\n", False, False, False, id="no frontmatter"),
         pytest.param("", False, False, False, id="empty file"),
@@ -207,7 +213,7 @@ def test_a_rejection_keeps_what_is_known() -> None:
     assert rejection.digest
 
 
-@pytest.mark.requirement("agent-skills/skill-md")
+@pytest.mark.requirement("agent-skills/skill-md", "apexbridge/layout-skill-md")
 def test_a_folder_without_a_readable_skill_md_is_rejected() -> None:
     """Without SKILL.md, the name is the folder's, and the reason comes from reading."""
     problem = SKILL_MD_NOT_A_FILE.at(path="SKILL.md")
@@ -286,7 +292,7 @@ def test_folder_name(place: Place, folder: str) -> None:
             "office:office",
             "office--office",
             id="directly in the plugin's folder",
-            marks=pytest.mark.requirement("textbook/plugin-itself"),
+            marks=pytest.mark.requirement("claude-code/plugin-itself"),
         ),
         pytest.param(
             "office/office",
@@ -425,7 +431,7 @@ def judged_as_package(text: str, acceptance: Acceptance) -> Verdict:
     )
 
 
-@pytest.mark.requirement("apexbridge/package-strict")
+@pytest.mark.requirement("own/package-strict")
 @pytest.mark.parametrize(
     ("old", "new", "strict", "lenient"),
     [
@@ -517,7 +523,7 @@ def test_other_fields_are_an_error_only_to_the_letter(
     assert not getattr(result, "spec_valid", False)
 
 
-@pytest.mark.requirement("textbook/fields")
+@pytest.mark.requirement("textbook/book-tools", "textbook/book-booleans")
 def test_a_list_of_tools_and_booleans_are_read_as_the_textbook_shows_them() -> None:
     """By default nothing is said about them; a comma between tools is a warning."""
     fields = "allowed-tools:\n  - Read\n  - Grep\ndisable-model-invocation: true\n"

@@ -59,7 +59,7 @@ def test_the_same_content_gives_the_same_bytes(shelf: Shelf) -> None:
     assert made(shelf) == first
 
 
-@pytest.mark.requirement("agent-skills/discovery-archive")
+@pytest.mark.requirement("well-known/archive")
 def test_skill_md_is_at_the_top_by_that_name(shelf: Shelf) -> None:
     """Clients expect SKILL.md, in whatever case its author wrote the name."""
     (shelf.root / "count" / "SKILL.md").rename(shelf.root / "count" / "skill.md")

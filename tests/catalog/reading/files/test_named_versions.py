@@ -65,7 +65,7 @@ def told(result: CallToolResult) -> list[str]:
     return [part.text for part in result.content if isinstance(part, TextContent)]
 
 
-@pytest.mark.requirement("prd/versions-read")
+@pytest.mark.requirement("own/versions-read")
 def test_a_superseded_version_is_read(shelf: Shelf, site: Site) -> None:
     """Files, preview and archive name their version and give the requested one."""
     old, new = names(shelf)

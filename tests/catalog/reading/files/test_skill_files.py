@@ -97,7 +97,7 @@ def wrapped(shelf: Shelf, limit: int | None = None) -> str:
     return skill_files.wrap(package, skill_files.read(package, limit=limit))
 
 
-@pytest.mark.requirement("prd/read-default")
+@pytest.mark.requirement("own/read-default")
 def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
     """SKILL.md is the default file, and its content is the published one."""
     told = read(shelf)
@@ -110,7 +110,7 @@ def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
     assert told.version == os.readlink(shelf.packages / "word-count/current")
 
 
-@pytest.mark.requirement("agent-skills/disclosure-resources", "prd/read-kinds")
+@pytest.mark.requirement("agent-skills/disclosure-resources", "own/read-kinds")
 @pytest.mark.parametrize(
     ("path", "media_type", "encoding", "text"),
     [
@@ -143,7 +143,7 @@ def test_a_script_is_marked_as_executable(shelf: Shelf) -> None:
     assert read(shelf, "scripts/count.py").executable
 
 
-@pytest.mark.requirement("prd/read-name")
+@pytest.mark.requirement("own/read-name")
 def test_a_name_is_tried_before_a_skill_id(shelf: Shelf) -> None:
     """Both lead to the skill, in Chinese as well."""
     assert read(shelf, skill="会议纪要").skill_id == "会议纪要"
@@ -316,7 +316,7 @@ def package(shelf: Shelf) -> Package:
     return package_of(shelf.db, shelf.packages, "word-count")
 
 
-@pytest.mark.requirement("prd/read-unknown-file")
+@pytest.mark.requirement("own/read-unknown-file")
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
@@ -340,7 +340,7 @@ def test_a_refusal_has_a_reason_and_suggestions(shelf: Shelf, asked: str, told: 
     assert told in refused(shelf, asked)
 
 
-@pytest.mark.requirement("prd/read-unknown-skill")
+@pytest.mark.requirement("own/read-unknown-skill")
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
@@ -494,7 +494,7 @@ def test_a_device_is_not_opened(own: Shelf) -> None:
     assert "special file" in refused(own, "scripts/count.py")
 
 
-@pytest.mark.requirement("prd/read-accepted")
+@pytest.mark.requirement("own/read-accepted")
 @pytest.mark.parametrize("content", [b"print('other')\n", b"", b"x" * 10**7, SECRET.encode()])
 def test_unaccepted_content_is_not_served(own: Shelf, content: bytes) -> None:
     """The hash of the catalog decides, for text and for raw bytes."""
@@ -652,7 +652,7 @@ def test_an_edit_in_place_is_not_served_before_it_is_accepted(placed: Shelf) -> 
 
 
 @pytest.mark.requirement(
-    "agent-skills/guide-wrapped", "agent-skills/guide-files-listed", "textbook/step-instructions"
+    "client-guide/wrapped", "client-guide/files-listed", "textbook/step-instructions"
 )
 def test_a_skill_is_wrapped_with_folder_and_files() -> None:
     """The format of the client guide; Markdown stays as written."""
@@ -667,7 +667,7 @@ def test_a_skill_is_wrapped_with_folder_and_files() -> None:
     )
 
 
-@pytest.mark.requirement("agent-skills/guide-wrapped")
+@pytest.mark.requirement("client-guide/wrapped")
 @pytest.mark.parametrize(
     "body",
     [
@@ -703,7 +703,7 @@ def test_no_name_breaks_out_of_its_line(name: str, path: str) -> None:
     assert lines[7].count("<") == 2
 
 
-@pytest.mark.requirement("agent-skills/guide-files-listed")
+@pytest.mark.requirement("client-guide/files-listed")
 def test_a_long_list_of_files_ends_with_the_number_of_the_others() -> None:
     """A model learns that more files exist."""
     told = wrap_text("x", "body", "/d", [f"f{n}" for n in range(LISTED + 7)])

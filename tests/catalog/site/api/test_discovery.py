@@ -40,7 +40,8 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 far = pytest.fixture(site_of_shelf, name="far")
 
 
-@pytest.mark.requirement("agent-skills/discovery-digest")
+@pytest.mark.requirement("prd/no-market")
+@pytest.mark.requirement("well-known/digest")
 def test_the_index_leads_to_what_it_says(far: Site) -> None:
     """Each artifact can be fetched at its URL and has its digest from the index."""
     response = far.get(INDEX)
@@ -173,7 +174,7 @@ def odd(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     shelf.close()
 
 
-@pytest.mark.requirement("agent-skills/discovery-limits")
+@pytest.mark.requirement("well-known/limits")
 @pytest.mark.parametrize("index", [INDEX, BY_FILES])
 def test_all_entries_are_within_the_limits_of_installers(
     odd: Shelf, serve: Callable[[Path], Site], index: str

@@ -176,6 +176,7 @@ def test_a_skill_pinned_to_a_version_that_is_lost_is_said_on_every_page(
     assert "skilldrop unpin" in why["what_to_do"]
 
 
+@pytest.mark.requirement("prd/preview-file")
 @pytest.mark.parametrize(
     ("path", "kind", "how"),
     [

@@ -32,7 +32,7 @@ def test_nothing_typed_is_an_error(site: Site, words: str) -> None:
         assert site.get(path, q=asked).status_code == 200
 
 
-@pytest.mark.requirement("prd/preview-content", "prd/preview-inventory")
+@pytest.mark.requirement("prd/preview-content", "prd/preview-inventory", "prd/preview-fields")
 def test_a_preview_has_content_and_inventory(site: Site) -> None:
     """One response replaces queries of six tables."""
     body = site.get("/skills/word-count/preview").json()
@@ -58,7 +58,7 @@ def test_a_preview_has_the_fields_of_the_product_specification(site: Site) -> No
     assert row["currentVersion"] == body["version"]
 
 
-@pytest.mark.requirement("prd/preview-json")
+@pytest.mark.requirement("own/preview-json")
 def test_the_address_of_a_skill_with_json_at_its_end_is_json(site: Site) -> None:
     """Also where there is no such skill."""
     assert site.get("/skills/word-count.json").json()["skillId"] == "word-count"

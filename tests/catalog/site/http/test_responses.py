@@ -136,7 +136,8 @@ def test_validators_are_compared_as_the_standard_says(
     assert bool(response.content) == (status == 200 and method == "get")
 
 
-@pytest.mark.requirement("apexbridge/outcome-no-post")
+@pytest.mark.requirement("prd/upload")
+@pytest.mark.requirement("own/outcome-no-post")
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
 def test_only_reading_is_answered(site: Site, method: str) -> None:
     """The response lists the allowed methods."""

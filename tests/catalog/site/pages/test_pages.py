@@ -416,6 +416,7 @@ def test_further_results_are_on_further_pages(site: Site, catalog: Path) -> None
     assert '<a href="/skills?q=zebras" rel="prev"' in second
 
 
+@pytest.mark.requirement("prd/list-description")
 def test_a_search_lists_the_best_results_with_their_words(
     site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def test_danger_is_said_first_and_each_finding_once(shown: Shown) -> None:
             assert page.count(place) == 1, row
 
 
+@pytest.mark.requirement("prd/page-markdown")
 def test_instructions_have_contents_colours_and_links(shown: Shown) -> None:
     """Links lead to files and headings, or say that there is none."""
     page = shown.site.get("/skills/tool").text

@@ -207,6 +207,7 @@ def test_work_that_was_cut_short_has_no_duration(number: float | None, text: str
     assert formatting.milliseconds(number) == text
 
 
+@pytest.mark.requirement("prd/page-files")
 def test_a_list_of_files_is_a_tree() -> None:
     """SKILL.md comes first, then files, then folders with their total sizes."""
     files = [

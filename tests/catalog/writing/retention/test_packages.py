@@ -43,6 +43,7 @@ def collect(world: World, retention: Retention) -> int:
     return world.store.collect(retention, later(60 * 24 * 365))
 
 
+@pytest.mark.requirement("prd/no-versions")
 def test_the_newest_versions_are_kept_by_count(world: World) -> None:
     """The rows of the others stay with their text, but without files."""
     assert len(existing(world)) == 5

@@ -42,7 +42,7 @@ def prefer(roots: Roots, path: str, minutes: int = 0) -> None:
     roots.store.prefer(path, f"{roots.folder}/{path}", NOON + timedelta(minutes=minutes))
 
 
-@pytest.mark.requirement("agent-skills/guide-collisions")
+@pytest.mark.requirement("client-guide/collisions")
 def test_a_newcomer_does_not_take_a_name(
     roots: Roots, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -28,9 +28,7 @@ def roots(tmp_path: Path) -> Iterator[Roots]:
     made.store.close()
 
 
-@pytest.mark.requirement(
-    "agent-skills/guide-precedence", "textbook/levels-order", "textbook/levels-next"
-)
+@pytest.mark.requirement("client-guide/precedence", "textbook/levels-order", "own/levels-next")
 def test_the_higher_level_wins_and_the_next_takes_over(roots: Roots, skill: SkillWriter) -> None:
     """A removed, rejected or renamed skill leaves its name to the next one at once."""
     for root in ("late", "personal", "company", "project"):
@@ -67,7 +65,7 @@ def test_a_folder_that_was_never_accepted_does_not_compete(
     assert roots.statuses() == {"company/pdf": "rejected", "project/pdf": "active"}
 
 
-@pytest.mark.requirement("agent-skills/guide-collisions")
+@pytest.mark.requirement("client-guide/collisions")
 def test_within_a_level_root_depth_and_path_decide(roots: Roots, skill: SkillWriter) -> None:
     """In this order; an archive competes like a folder."""
     for path in ("project/a", "late/A/deep", "late/y", "late/b"):
@@ -140,7 +138,7 @@ def test_a_link_never_wins_over_its_target(roots: Roots, skill: SkillWriter) -> 
     assert roots.statuses()["project/deep/down/real"] == "shadowed"
 
 
-@pytest.mark.requirement("agent-skills/guide-collisions-told")
+@pytest.mark.requirement("client-guide/collisions-told")
 def test_shadowing_is_logged(
     roots: Roots, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -26,6 +26,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
 
 
+@pytest.mark.requirement("agent-skills/body-recommended")
 @pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64, "周报", "weekly-报告", "naïve"])
 def test_a_new_skill_passes_once_its_placeholders_are_replaced(name: str, tmp_path: Path) -> None:
     """Until then, one error says where the next one is."""

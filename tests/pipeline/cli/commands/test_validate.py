@@ -73,7 +73,7 @@ def test_a_package_that_breaks_its_dialect_does_not_pass(package: Path) -> None:
     assert run(str(package), "--profile", "apexbridge").return_value == 1
 
 
-@pytest.mark.requirement("apexbridge/package-reason")
+@pytest.mark.requirement("own/package-reason")
 def test_a_rejected_skill_shows_its_reason_first(tmp_path: Path) -> None:
     """Findings that reject nothing follow, in every format."""
     folder = tmp_path / "draft"

@@ -83,7 +83,7 @@ def test_missing_folders_are_made() -> None:
     assert (made.folders, made.writes) == (("references", "assets"), {})
 
 
-@pytest.mark.requirement("apexbridge/sections-added")
+@pytest.mark.requirement("own/sections-added")
 @pytest.mark.parametrize(
     ("heading", "description", "added"),
     [
@@ -166,7 +166,7 @@ def test_metadata_is_merged_and_kept() -> None:
     assert "keep name from SKILL.md; METADATA.yml has “cubes”" in of.steps
 
 
-@pytest.mark.requirement("apexbridge/metadata-bare")
+@pytest.mark.requirement("own/metadata-bare")
 def test_metadata_alone_becomes_the_frontmatter() -> None:
     """A SKILL.md without frontmatter gets one, and its text stays below it."""
     of = planned(
@@ -178,7 +178,7 @@ def test_metadata_alone_becomes_the_frontmatter() -> None:
     assert "---\n\n# Dice\n\nText.\n\n## Description\n\nRolls.\n" in written(of)
 
 
-@pytest.mark.requirement("apexbridge/unreadable")
+@pytest.mark.requirement("own/unreadable")
 @pytest.mark.parametrize(
     "text",
     [
@@ -231,7 +231,7 @@ def test_code_stays_where_there_is_a_script() -> None:
     assert of.steps == ("leave the code block in SKILL.md, because a script exists already",)
 
 
-@pytest.mark.requirement("apexbridge/main-script")
+@pytest.mark.requirement("own/main-script")
 def test_the_older_script_gets_its_name() -> None:
     """The frontmatter and the body of SKILL.md name the new path."""
     text = FULL.replace("execute.ts", "main.ts") + "Run `scripts/main.ts`, not xscripts/main.ts.\n"
@@ -241,6 +241,7 @@ def test_the_older_script_gets_its_name() -> None:
     assert "Run `scripts/execute.ts`, not xscripts/main.ts." in written(of)
 
 
+@pytest.mark.requirement("apexbridge/script-placeholder")
 def test_without_any_script_there_is_a_placeholder() -> None:
     """The script is marked as a placeholder, and a finding reports it."""
     of = planned(FULL, folders=frozenset())
@@ -296,7 +297,7 @@ def test_windows_line_ends_are_kept() -> None:
     assert written(of).count("\r\n") == written(of).count("\n")
 
 
-@pytest.mark.requirement("apexbridge/again")
+@pytest.mark.requirement("own/again")
 @pytest.mark.parametrize(
     ("skill_md", "files", "texts"),
     [

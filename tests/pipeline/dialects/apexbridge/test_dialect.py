@@ -38,7 +38,7 @@ def codes(judgement: Judgement) -> Counter[str]:
     return Counter(f.code for f in judgement.findings if f.code != "field-not-in-specification")
 
 
-@pytest.mark.requirement("apexbridge/package-good")
+@pytest.mark.requirement("own/package-good")
 @pytest.mark.parametrize("name", ["weather-query", "unit-converter"])
 @pytest.mark.parametrize("acceptance", ["strict", "lenient"])
 def test_a_good_package_is_loadable_and_has_no_finding(name: str, acceptance: Acceptance) -> None:
@@ -58,7 +58,7 @@ def test_the_documented_package_is_loadable_with_its_findings() -> None:
     )
 
 
-@pytest.mark.requirement("apexbridge/package-all")
+@pytest.mark.requirement("own/package-all")
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -184,7 +184,7 @@ def test_declared_tools_are_rows(scanned: Database) -> None:
     assert json.loads(parameters)["quantity"] == {"type": "number", "required": True}
 
 
-@pytest.mark.requirement("apexbridge/searched-triggers", "apexbridge/searched-words")
+@pytest.mark.requirement("apexbridge/searched-triggers", "own/searched-words")
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -225,7 +225,7 @@ def ask(settings: Settings, query: str, **params: str) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.requirement("apexbridge/queries")
+@pytest.mark.requirement("own/queries")
 def test_canned_queries_answer_the_questions_of_an_operator(
     scanned: Database, settings: Settings
 ) -> None:
@@ -245,7 +245,7 @@ def test_canned_queries_answer_the_questions_of_an_operator(
     ]
 
 
-@pytest.mark.requirement("apexbridge/pages")
+@pytest.mark.requirement("own/pages")
 def test_every_package_has_its_pages(scanned: Database, settings: Settings) -> None:
     """The site shows the rows of a package, of its tools and of its fields."""
     pages = ["apexbridge_skills", "abp_tools"] + [

@@ -112,7 +112,7 @@ def only(of: Any) -> Finding:
         pytest.param(
             package(triggers={"priority": "0", "event_types": ["abp.tool_request"]}),
             id="an event alone, the lowest priority",
-            marks=pytest.mark.requirement("apexbridge/triggers-some"),
+            marks=pytest.mark.requirement("own/triggers-some"),
         ),
         pytest.param(
             package(triggers={"priority": "1", "phrases": ["go"]}),
@@ -252,7 +252,7 @@ def test_a_required_field_must_not_be_empty(field: str, value: Any) -> None:
             {"triggers": {"intents": [], "priority": "1"}},
             ["triggers-empty"],
             id="nothing triggers it",
-            marks=pytest.mark.requirement("apexbridge/triggers-some"),
+            marks=pytest.mark.requirement("own/triggers-some"),
         ),
         pytest.param(
             {"version": "1.0"},
@@ -432,7 +432,7 @@ def test_security(change: Mapping[str, Any], expected: list[str]) -> None:
     assert told(package(security={**SECURITY, **change})) == expected
 
 
-@pytest.mark.requirement("apexbridge/security-complete")
+@pytest.mark.requirement("own/security-complete")
 def test_missing_fields_of_security_are_named() -> None:
     """The message lists what is missing."""
     finding = only(package(security={"filesystem": "none"}))
@@ -504,7 +504,7 @@ def test_security_holds_beside_permissions() -> None:
             {"protocol": "vcp", "abp": {"tools": [TOOL]}},
             ["abp-unused"],
             id="vcp",
-            marks=pytest.mark.requirement("apexbridge/abp-unused"),
+            marks=pytest.mark.requirement("own/abp-unused"),
         ),
         pytest.param(
             {"protocol": "abp", "abp": {"tools": [{"name": "a"}]}},
@@ -698,7 +698,7 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             {"entry": "scripts/a.ts"},
             [],
             id="tests and config",
-            marks=pytest.mark.requirement("apexbridge/tests-and-config"),
+            marks=pytest.mark.requirement("apexbridge/layout-optional"),
         ),
         pytest.param(
             ["scripts/a.ts", "docs/b.md"],
@@ -720,14 +720,14 @@ def test_layout(files: list[str], resources: Any, expected: list[str]) -> None:
             BODY,
             set(),
             id="Chinese",
-            marks=pytest.mark.requirement("apexbridge/sections-languages"),
+            marks=pytest.mark.requirement("own/sections-languages"),
         ),
         pytest.param(
             "# Weather\n\n## Overview\n## Inputs\n## Returns\n## Instructions\n"
             "## Usage examples\n## Security",
             set(),
             id="English",
-            marks=pytest.mark.requirement("apexbridge/sections-languages"),
+            marks=pytest.mark.requirement("own/sections-languages"),
         ),
         pytest.param(
             "# Weather\n\n## 1. Description\n## 输入与输出\n## Steps to follow\n"

@@ -198,7 +198,7 @@ def test_a_published_secret_that_is_refused_now_is_withdrawn(
     assert kept.status() == "active"
 
 
-@pytest.mark.requirement("agent-skills/guide-ignore-files")
+@pytest.mark.requirement("client-guide/ignore-files")
 @pytest.mark.parametrize("name", [".gitignore", ".skillignore"])
 def test_ignored_files_are_in_no_version(kept: Kept, name: str) -> None:
     """Ignore files of the root, of a group and of the skill apply, the nearest first."""

@@ -11,7 +11,7 @@ from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once
 
 
-@pytest.mark.requirement("apexbridge/package-reason")
+@pytest.mark.requirement("own/package-reason")
 def test_a_rejection_begins_with_the_error_that_rejects(tmp_path: Path) -> None:
     """Errors that reject nothing follow, even those on earlier lines."""
     folder = tmp_path / "root" / "draft"

@@ -36,7 +36,12 @@ def test_a_well_written_skill_needs_no_advice() -> None:
         pytest.param("Counts words, if asked.", set(), id="short, and when"),
         pytest.param("Sunset stub — use $team instead", set(), id="short on purpose"),
         pytest.param("统计文本字数。", {"description-short"}, id="short Chinese"),
-        pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
+        pytest.param(
+            "读取文本文件并统计字数，用于检查文章长度。",
+            set(),
+            id="enough Chinese",
+            marks=pytest.mark.requirement("textbook/book-sentence"),
+        ),
         # what
         pytest.param(
             "Helps with PDF files of any sort. Use when somebody has one.",
@@ -50,7 +55,7 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             {"description-without-when"},
             id="no when",
             marks=pytest.mark.requirement(
-                "agent-skills/description-what-and-when", "textbook/describe-when"
+                "agent-skills/description-what-and-when", "own/describe-when"
             ),
         ),
         pytest.param(
@@ -76,7 +81,7 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "一个关于电力市场的知识集合，包含电价结构分析与风险评估方法。",
             {"description-without-when"},
             id="Chinese without when",
-            marks=pytest.mark.requirement("textbook/describe-when"),
+            marks=pytest.mark.requirement("own/describe-when"),
         ),
         pytest.param("当用户要分析电价结构时，读取账单并给出建议。", set(), id="当…时"),
         pytest.param(
@@ -107,7 +112,9 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "Use this skill whenever this capability is needed.",
             {"description-says-nothing"},
             id="nothing",
-            marks=pytest.mark.requirement("agent-skills/description-specific"),
+            marks=pytest.mark.requirement(
+                "agent-skills/description-specific", "textbook/describe-keywords"
+            ),
         ),
     ],
 )
@@ -123,7 +130,7 @@ def test_description(description: str, expected: set[str]) -> None:
             {"disable_model_invocation": "true", "user_invocable": "no"},
             {"nobody-can-invoke"},
             id="both switched off",
-            marks=pytest.mark.requirement("textbook/mode-nobody"),
+            marks=pytest.mark.requirement("claude-code/mode-nobody"),
         ),
         pytest.param({"disable_model_invocation": "true"}, set(), id="for people alone"),
         pytest.param({"user_invocable": "false"}, set(), id="for models alone"),
@@ -162,13 +169,17 @@ def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
             "\n".join(["Go on."] * (501 - BODY_LINE)),
             set(),
             id="500 lines",
-            marks=pytest.mark.requirement("agent-skills/body-lines"),
+            marks=pytest.mark.requirement(
+                "agent-skills/body-lines", "agent-skills/body-split", "textbook/book-lines"
+            ),
         ),
         pytest.param(
             "\n".join(["Go on."] * (502 - BODY_LINE)),
             {"body-too-long"},
             id="501 lines",
-            marks=pytest.mark.requirement("agent-skills/body-lines"),
+            marks=pytest.mark.requirement(
+                "agent-skills/body-lines", "agent-skills/body-split", "textbook/book-lines"
+            ),
         ),
         pytest.param(
             "word " * 4_900,
@@ -389,6 +400,7 @@ def test_a_document_that_only_another_one_names_is_told() -> None:
     assert found("advice", skill("Read [a](references/a.md), or b.md.", texts=texts)) == ()
 
 
+@pytest.mark.requirement("agent-skills/license-file")
 @pytest.mark.parametrize(
     ("value", "files", "found_any"),
     [

@@ -73,7 +73,9 @@ def codes(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> set[str
         pytest.param(
             {**GOOD, "description": "x" * 1_024},
             id="description at its limit",
-            marks=pytest.mark.requirement("agent-skills/description-length"),
+            marks=pytest.mark.requirement(
+                "agent-skills/description-length", "apexbridge/description-limit"
+            ),
         ),
         pytest.param({**GOOD, "license": None, "metadata": {"a": None}}, id="empty values"),
     ],
@@ -113,14 +115,14 @@ def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> N
             "file2",
             set(),
             id="compared after NFKC",
-            marks=pytest.mark.requirement("agent-skills/name-unicode"),
+            marks=pytest.mark.requirement("validator/name-unicode"),
         ),
         pytest.param(
             "cafe\u0301",
             "café",
             set(),
             id="decomposed name, composed folder",
-            marks=pytest.mark.requirement("agent-skills/name-unicode"),
+            marks=pytest.mark.requirement("validator/name-unicode"),
         ),
         pytest.param("café", "cafe\u0301", set(), id="composed name, decomposed folder"),
         pytest.param("x²", "x²", set(), id="a superscript digit becomes a digit"),
@@ -214,14 +216,14 @@ def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> N
             "pdf",
             {"name-not-text"},
             id="a list",
-            marks=pytest.mark.requirement("agent-skills/name-text"),
+            marks=pytest.mark.requirement("validator/name-text"),
         ),
         pytest.param(
             {"a": "b"},
             "pdf",
             {"name-not-text"},
             id="a map",
-            marks=pytest.mark.requirement("agent-skills/name-text"),
+            marks=pytest.mark.requirement("validator/name-text"),
         ),
         pytest.param(
             "-A--b_",
@@ -257,13 +259,15 @@ def test_name(name: Any, folder: str, expected: set[str]) -> None:
             {"description": ["a"]},
             {"description-not-text"},
             id="description a list",
-            marks=pytest.mark.requirement("agent-skills/description-text"),
+            marks=pytest.mark.requirement("validator/description-text"),
         ),
         pytest.param(
             {"description": "述" * 1_025},
             {"description-too-long"},
             id="1,025",
-            marks=pytest.mark.requirement("agent-skills/description-length"),
+            marks=pytest.mark.requirement(
+                "agent-skills/description-length", "apexbridge/description-limit"
+            ),
         ),
         pytest.param(
             {"compatibility": "x" * 501},
@@ -275,7 +279,7 @@ def test_name(name: Any, folder: str, expected: set[str]) -> None:
             {"compatibility": ["a"]},
             {"compatibility-not-text"},
             id="a list",
-            marks=pytest.mark.requirement("agent-skills/compatibility-text"),
+            marks=pytest.mark.requirement("validator/compatibility-text"),
         ),
         pytest.param(
             {"compatibility": ""},
@@ -288,7 +292,7 @@ def test_name(name: Any, folder: str, expected: set[str]) -> None:
             {"license": ["MIT"]},
             {"license-not-text"},
             id="license a list",
-            marks=pytest.mark.requirement("agent-skills/license-text"),
+            marks=pytest.mark.requirement("validator/license-text"),
         ),
         pytest.param(
             {"metadata": "x"},
@@ -319,7 +323,7 @@ def test_name(name: Any, folder: str, expected: set[str]) -> None:
             {"foo": "1"},
             {"field-not-in-specification"},
             id="an unknown field",
-            marks=pytest.mark.requirement("agent-skills/fields-other"),
+            marks=pytest.mark.requirement("validator/fields-other"),
         ),
         pytest.param({"Name": "pdf"}, {"field-not-in-specification"}, id="fields have a case"),
     ],
@@ -340,7 +344,7 @@ def test_unreadable_frontmatter_is_left_to_parsing() -> None:
     assert found(None) == ()
 
 
-@pytest.mark.requirement("agent-skills/validator-all")
+@pytest.mark.requirement("validator/all")
 def test_findings_give_numbers_and_places() -> None:
     """A finding names field, file, line and column, the actual numbers and the remedy."""
     positions = {"description": Position(3, 14), "metadata.a": Position(5, 3)}
@@ -394,7 +398,7 @@ def test_a_field_of_a_client_differs_from_a_misspelt_one(field: str, shown: str,
     assert only.severity == ("info" if "(" in shown else "warning")
 
 
-@pytest.mark.requirement("agent-skills/fields-other")
+@pytest.mark.requirement("validator/fields-other")
 def test_fields_that_clients_read_are_told_apart() -> None:
     """Each finding lies at its first field and names all of them."""
     one, two = found({**GOOD, "version": "1", "foo": "2", "bar": "3", "hooks": "4"})
@@ -450,6 +454,7 @@ def test_a_long_name_does_not_make_long_messages() -> None:
     assert max(len(finding.message) for finding in found({**GOOD, "name": "_A" * 8_000})) < 250
 
 
+@pytest.mark.requirement("agent-skills/must-rejects")
 def test_strict_acceptance_rejects_every_error_of_the_specification() -> None:
     """Under strict, one error of the specification is enough to reject."""
     for kind in REGISTRY.values():
