@@ -96,12 +96,6 @@ def as_utf_8(draft: Draft, _: Finding) -> Draft | None:
     return None if "\ufffd" in text else Draft.of(text.encode(), draft.folder)
 
 
-def usual_line_ends(draft: Draft, _: Finding) -> Draft | None:
-    """Replace carriage returns alone by the file's usual line end."""
-    ends = tuple(draft.usual_end if end == "\r" else end for end in draft.ends)
-    return draft.if_same(replace(draft, ends=ends))
-
-
 def repaired(draft: Draft, finding: Finding) -> Draft | None:
     """Write the repair of a finding into the file."""
     if finding.before is None or finding.after is None or not finding.line:
@@ -112,20 +106,6 @@ def repaired(draft: Draft, finding: Finding) -> Draft | None:
         return None
     after = finding.after.split("\n")
     return draft.if_same(draft.with_lines(first, len(before), after))
-
-
-def starting_at_the_top(draft: Draft, _: Finding) -> Draft | None:
-    """Remove the space before the frontmatter."""
-    first = next((n for n, line in enumerate(draft.lines) if line.strip()), len(draft.lines))
-    top = draft.with_lines(0, first, ())
-    return draft.if_same(top.with_lines(0, 1, [top.lines[0].lstrip()]))
-
-
-def without_tabs(draft: Draft, finding: Finding) -> Draft | None:
-    """Replace the tabs of a line by spaces."""
-    number = (finding.line or 1) - 1
-    spaces = draft.lines[number].replace("\t", " ")
-    return draft.if_same(draft.with_lines(number, 1, [spaces]))
 
 
 def named_like_its_folder(draft: Draft, _: Finding) -> Draft | None:
@@ -236,14 +216,10 @@ Fix: TypeAlias = Callable[[Draft, Finding], Draft | None]
 FIXES: Mapping[str, Fix] = {
     "not-utf-8": as_utf_8,
     "byte-order-mark": without_mark,
-    "lone-carriage-return": usual_line_ends,
-    "frontmatter-not-first": starting_at_the_top,
-    "opening-fence-too-long": repaired,
     "fence-not-alone": repaired,
     "closing-fence-missing": repaired,
     "unquoted-colon": repaired,
     "unquoted-value": repaired,
-    "tab-outside-quotes": without_tabs,
     "name-missing": named_like_its_folder,
     "name-not-lower-case": named_like_its_folder,
     "name-characters": named_like_its_folder,

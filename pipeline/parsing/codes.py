@@ -63,11 +63,6 @@ FRONTMATTER_NOT_FIRST = _SPEC.error(
     "Spaces or empty lines precede the frontmatter.",
     "Make --- the first three characters of the file.",
 )
-OPENING_FENCE_TOO_LONG = _SPEC.error(
-    "opening-fence-too-long",
-    "The line that opens the frontmatter has more than three dashes.",
-    "Write exactly three dashes: ---.",
-)
 FENCE_NOT_ALONE = _READING.warning(
     "fence-not-alone",
     "A --- line of the frontmatter does not consist of its three dashes alone.",

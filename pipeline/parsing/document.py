@@ -25,6 +25,7 @@ _LOOKALIKES = (
     ("{", "The file starts with JSON; write it as YAML between --- lines."),
     ("```", "The file starts with a code fence; delete it, so that --- is the first line."),
     ("<<<<<<<", "Resolve the merge conflict at the top of the file."),
+    ("----", "Write the line as three dashes alone: ---."),
     ("\u2014", "Write the line as three plain hyphens: ---."),
     ("\u2013", "Write the line as three plain hyphens: ---."),
     ("name:", "Write --- on a line above the fields, and another below them."),
@@ -230,7 +231,7 @@ class Closed:
 
 def starts_with_fence(text: str) -> bool:
     """Return whether the text starts with a frontmatter fence."""
-    return text.startswith("---")
+    return text.startswith("---") and not text.startswith("----")
 
 
 def cut_at_fences(text: str, first_line: int = 1) -> Fences | None:
@@ -310,14 +311,7 @@ def _opening(text: str, line: int) -> tuple[int, int, list[Finding]]:
     rest = first[3:].strip()
     if not rest:
         return 1, len(first) + len(newline), []
-    if not rest.strip("-"):
-        too_long = codes.OPENING_FENCE_TOO_LONG.at(line=line, before=first.rstrip(), after="---")
-        return 1, len(first) + len(newline), [too_long]
-    start = len(first) - len(first.lstrip("-"))
-    before, after = first.rstrip(), f"---\n{first[start:].rstrip()}"
-    if start == 3:
-        return 0, start, [_not_alone(line, before, after, "opens")]
-    return 0, start, [codes.OPENING_FENCE_TOO_LONG.at(line=line, before=before, after=after)]
+    return 0, 3, [_not_alone(line, first.rstrip(), f"---\n{first[3:].rstrip()}", "opens")]
 
 
 def _not_alone(line: int, before: str, after: str, verb: str) -> Finding:

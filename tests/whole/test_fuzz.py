@@ -29,7 +29,6 @@ REPAIRS = {
     "unquoted-value",
     "closing-fence-missing",
     "fence-not-alone",
-    "opening-fence-too-long",
 }
 
 words = st.sampled_from(

@@ -164,8 +164,8 @@ def test_findings_that_would_be_fixed_are_marked(tmp_path: Path, skill: SkillWri
 def test_several_faults_of_one_file_are_mended_together(tmp_path: Path) -> None:
     """Each fix starts from the result of the one before."""
     content = (
-        b"\xef\xbb\xbf-----\nname: Sample\ndescription: Counts: all the words. Use it often.\n"
-        b"team: core\n---\n\n# Count words\n"
+        b"\xef\xbb\xbf---\nname: Sample\ndescription: Counts: all the words. Use it often.\n"
+        b"team: core\n-----\n\n# Count words\n"
     )
     assert fixed(tmp_path, content) == (
         b"---\nname: sample\ndescription: 'Counts: all the words. Use it often.'\n"

@@ -9,7 +9,6 @@ REPAIRS = {
     "unquoted-value",
     "closing-fence-missing",
     "fence-not-alone",
-    "opening-fence-too-long",
 }
 
 pieces = st.sampled_from(

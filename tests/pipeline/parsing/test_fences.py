@@ -16,7 +16,6 @@ from pipeline.parsing.document import cut_at_fences, with_closing_fence
         ("---\na: b\n---# Title\nbody", "a: b\n", "# Title\nbody", ["fence-not-alone"]),
         ("---\na: b\n-----\nbody", "a: b\n", "body", ["fence-not-alone"]),
         ("---a: b\n---\nbody", "a: b\n", "body", ["fence-not-alone"]),
-        ("----\na: b\n---\nbody", "a: b\n", "body", ["opening-fence-too-long"]),
         ("---\na: b\n---\nbody\n---\nmore", "a: b\n", "body\n---\nmore", []),
     ],
 )

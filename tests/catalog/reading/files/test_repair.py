@@ -12,7 +12,6 @@ BROKEN = {
     "reserved": f"---\nname: a\ndescription: `x` does it.\n---\n{BODY}",
     "no closing fence": f"---\nname: a\ndescription: Does this.\n{BODY}",
     "glued fence": "---\nname: a\ndescription: Does this.\n--- # A skill\n",
-    "long fence": f"-----\nname: a\ndescription: Does this.\n---\n{BODY}",
     "glued opening": f"---name: a\ndescription: Does this.\n---\n{BODY}",
     "byte order mark": f"\ufeff---\nname: a\ndescription: Does this.\n---\n{BODY}",
 }
