@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ from pipeline.watch.settling import Settling, WatchUnit
 log = logging.getLogger("skilldrop")
 
 ROOM_PAUSE = 30.0
-"""Seconds until a unit is tried again after the disk was full."""
+"""Seconds until a unit is tried again whose change could not be stored."""
 
 
 class PendingUnits:
@@ -47,9 +47,9 @@ class PendingUnits:
         self._roots = roots
         self._unit_of = (lambda place: place) if exact else _unit_of
         self._settling = Settling(quiet, longest)
-        self._delayed: dict[WatchUnit, float] = {}  # monotonic time of the next scan
-        self._without_room: dict[WatchUnit, str] = {}  # the reason for each
-        self._failures = 0  # for lack of room, in a row
+        # The monotonic time of the next scan, and the reason.
+        self._delayed: dict[WatchUnit, tuple[float, str]] = {}
+        self._failures = 0  # in a row
 
     def __len__(self) -> int:
         """Return the number of units that settle."""
@@ -66,12 +66,11 @@ class PendingUnits:
 
     @property
     def problem(self) -> Problem | None:
-        """Lack of disk space, and the time of the next try; None if there is room."""
-        if not self._without_room:
+        """Why changes were not stored, such as a full disk, and the time of the next try."""
+        if not self._delayed:
             return None
-        tries = [self._delayed[unit] for unit in self._without_room if unit in self._delayed]
-        reason = next(iter(self._without_room.values()))
-        return Problem(reason, self._failures, min(tries, default=None))
+        until, reason = min(self._delayed.values())
+        return Problem(reason, self._failures, until)
 
     def waiting(self) -> set[WatchUnit]:
         """Return the units that settle."""
@@ -79,7 +78,7 @@ class PendingUnits:
 
     def seconds_to_next(self, now: float) -> float:
         """Return the seconds until a unit is due; infinite if none waits."""
-        waits = (until - now for until in self._delayed.values())
+        waits = (until - now for until, _ in self._delayed.values())
         return max(0.0, min([self._settling.seconds_to_next(now), *waits]))
 
     def seconds_overdue(self, place: WatchUnit) -> float | None:
@@ -113,12 +112,11 @@ class PendingUnits:
 
     def due(self, now: float) -> list[WatchUnit]:
         """Return the units that are settled, to be scanned now."""
-        for unit in [unit for unit, until in self._delayed.items() if until <= now]:
-            del self._delayed[unit]
-            self._settling.hint(unit, now)
-        units = self._settling.due(now)
+        again = (unit for unit, (until, _) in self._delayed.items() if until <= now)
+        units = list(dict.fromkeys([*self._settling.due(now), *again]))
         for unit in units:
-            self._without_room.pop(unit, None)
+            if self._delayed.pop(unit, None):
+                self._settling.hint(unit, now)  # it waits here if the scan fails
         return units
 
     def still_settling(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
@@ -129,12 +127,6 @@ class PendingUnits:
 
     def scanned(self, due: Collection[WatchUnit], report: Report) -> None:
         """Note the results of a scan of due units."""
-        no_room = {self._unit_of(place): reason for place, reason in report.no_room.items()}
-        self._without_room |= no_room
-        self._failures = self._failures + bool(no_room) if self._without_room else 0
-        if no_room and self._failures == 1:
-            log.error("%s Trying again in %g s.", next(iter(no_room.values())), ROOM_PAUSE)
-        self._delay(dict.fromkeys(no_room, ROOM_PAUSE))
         again = set(map(self._unit_of, report.unsettled))
         again |= {unit for unit in due if unit.root in report.troubles}
         postponed = self._note(report)
@@ -153,15 +145,17 @@ class PendingUnits:
 
         These wait for the later events of their root.
         """
-        self._delay({self._unit_of(place): wait for place, wait in report.delayed.items()})
+        until = time.monotonic() + ROOM_PAUSE
+        self._delayed |= {
+            self._unit_of(place): (until, reason) for place, reason in report.delayed.items()
+        }
+        self._failures = self._failures + bool(report.delayed) if self._delayed else 0
+        if report.delayed and self._failures == 1:
+            log.error("%s Trying again in %g s.", next(iter(report.delayed.values())), ROOM_PAUSE)
         postponed = set(map(self._unit_of, report.postponed))
         for unit in postponed:
             self._settling.hint(unit, self._settling.latest(unit.root) or time.monotonic())
         return postponed
-
-    def _delay(self, seconds: Mapping[WatchUnit, float]) -> None:
-        now = time.monotonic()
-        self._delayed |= {unit: now + wait for unit, wait in seconds.items()}
 
     def _settle_again(self, units: Iterable[WatchUnit]) -> None:
         for unit in units:
@@ -273,7 +267,7 @@ class Scans:
         self._requested = [request for request in self._requested if not request.asked]
 
     def scan_settled(self, must_stop: Callable[[], bool]) -> Problem | None:
-        """Scan the units that have settled; return the lack of room for some of them.
+        """Scan the units that have settled; return why changes of some were not stored.
 
         The scan ends after a batch if `must_stop`; the units then wait for the next start.
         """

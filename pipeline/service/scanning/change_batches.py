@@ -47,9 +47,8 @@ class Report:
     unsettled: list[WatchUnit] = field(default_factory=list)  # folders to scan again
     failures: dict[WatchUnit, str] = field(default_factory=dict)
     """Reasons why some of them are unread."""
-    delayed: dict[WatchUnit, float] = field(default_factory=dict)  # seconds until the next scan
-    no_room: dict[WatchUnit, str] = field(default_factory=dict)
-    """Reasons why folders were not published."""
+    delayed: dict[WatchUnit, str] = field(default_factory=dict)
+    """Reasons why changes of folders were not stored."""
     postponed: list[WatchUnit] = field(default_factory=list)
     """Missing folders, while others of the root still change."""
     troubles: dict[str, str] = field(default_factory=dict)  # reasons why roots cannot be read
@@ -129,13 +128,12 @@ class ChangeBatches:
                 self.no_room = self.no_room or error
                 if judged:
                     root, path, *_ = judged.verdict.place
-                    self._report.no_room[WatchUnit(root, path)] = str(error)
+                    self._report.delayed[WatchUnit(root, path)] = str(error)
                 return []
             if judged:
                 return self._apply([_rejected(judged, error)])
             place = WatchUnit(*batch[0].places[0])
-            internal_errors.noted("/".join(place), error)
-            self._report.delayed[place] = 60.0  # seconds
+            self._report.delayed[place] = internal_errors.noted("/".join(place), error).message
             return []
 
     def _apply(self, batch: Sequence[Change]) -> list[ChangeResult]:
