@@ -232,3 +232,11 @@ class RootSpec:
     secrets: SecretRule = "leave-out"  # the treatment of files with keys or passwords
     origin: GitOrigin | None = None  # of a mirror; path is then the link to its content
     report: Report | None = field(default=None, compare=False)  # else all findings are reported
+
+    @property
+    def plugin(self) -> str | None:
+        """Name of the plugin whose folder `skills` the root is: `office` for `office/skills`."""
+        of = self.origin
+        place = f"{of.url.removesuffix('.git')}/{of.path}" if of else self.path
+        *_, plugin, folder = ("", "", *place.rstrip("/").split("/"))
+        return plugin if self.level == "plugin" and folder == "skills" else None

@@ -112,16 +112,18 @@ _CHINESE = re.compile(
 )
 _SAYS_NOTHING = frozenset(
     """
-    activate agent ai applicable appropriate ask asked asks assist assistant assists call
-    capabilities capability claude complete customer description developer feature features
-    function functionality handle handles help
-    goes helper helpful helps here insert invoke invoked load mention mentions needed person
-    placeholder proactively
-    provide provided provides relevant related request requests required skill skills someone
-    support supports task tasks tbd todo tool tools trigger triggers use used useful user users
-    utility various want wants when whenever
+    activate agent ai analyze analyzes anyone anything applicable appropriate ask asked asks assist
+    assistant assists call capabilities capability claude complete content customer data description
+    developer different do does everything feature features file files function functionality goes
+    hand handle handles help helper helpful helps here information insert invoke invoked load manage
+    manages mention mentions needed perform performs person placeholder proactively process
+    processes produce produces provide provided provides relevant related request requests required
+    skill skills someone something stuff support supports task tasks tbd thing things todo tool
+    tools trigger triggers use used useful user users utility various want wants when whenever work
+    works
     """.split()
 )
+"""Words that fit any skill, which alone say nothing of one."""
 
 
 def opening(text: str) -> int:
@@ -135,6 +137,7 @@ def says_nothing(description: str, name: str) -> bool:
     text = description.lower()
     if not text.isascii():
         text = _CHINESE.sub("", text)
-    known = set(_WORD.findall(name.lower()))
+    of_name = _WORD.findall(name.lower())
+    known = {*of_name, *(f"{word}s" for word in of_name)}
     words = (match.group() for match in _WORD.finditer(text))  # nearly always the first suffices
     return all(word in known or word in _SAYS_NOTHING or is_stop_word(word) for word in words)

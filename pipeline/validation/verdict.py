@@ -250,7 +250,7 @@ def _as_written(snapshot: Snapshot, parsed: Parsed) -> str:
 
 def _name(declared: Declared | None, place: Place) -> str:
     """Return the bare name: the plugin's in its own folder, else the declared or the folder's."""
-    if place.plugin and "/" not in place.path.rstrip("/"):
+    if place.plugin == place.folder_name and "/" not in place.path.rstrip("/"):
         return place.plugin
     return (declared and declared.name) or place.folder_name
 

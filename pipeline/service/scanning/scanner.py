@@ -343,7 +343,10 @@ def _now() -> str:
 def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
     """Return the place of a skill folder, with its namespace.
 
-    In a plugin root the first folder names the plugin; an archive, without its file extension.
+    In a plugin root the first folder names the plugin; an archive, without its file extension. If
+    the root is the folder `skills` of one plugin, this names the skills that lie directly in it.
     """
+    is_direct = all(above.endswith("!") for above in path.split("/")[:-1])  # but for archives
     rule = naming.OF_PLUGIN if root.level == "plugin" else root.namespace
-    return Place(root.path, path, root.level, naming.namespace_of(path, rule), is_alias)
+    namespace = (is_direct and root.plugin) or naming.namespace_of(path, rule)
+    return Place(root.path, path, root.level, namespace, is_alias)

@@ -24,3 +24,20 @@ def test_two_percent_of_a_window_are_tokens(form: str, overflow: Overflow, text:
     skills = [a(f"meeting-{n:03d}", text) for n in range(300)]
     index = builder.build(spec, skills)
     assert 0.85 * 2_000 < tokens.estimate(index.text) <= 2_000
+
+
+@pytest.mark.requirement("textbook/budget-exclude")
+@pytest.mark.parametrize("form", ["lines", "xml", "semibot"])
+def test_thirty_short_skills_fit_a_window_and_of_long_ones_the_last_are_excluded(form: str) -> None:
+    """With 200 characters each, a window of 200,000 tokens has room for all; with 1,000 not."""
+    spec = IndexSpec(format=form, overflow="exclude", context_window_tokens=200_000)
+    sentence = "Turns recordings of meetings into minutes with decisions. Use it after a meeting. "
+    short, long = (
+        [a(f"skill-{n:02d}", (sentence * 13)[:size]) for n in range(30)] for size in (200, 1_000)
+    )
+    index = builder.build(spec, short)
+    assert (index.count("full"), index.left_out) == (30, 0)
+    index = builder.build(spec, long)
+    shown = [entry.skill.name for entry in index.entries]
+    assert index.count("full") == len(shown) > 10
+    assert [*shown, *index.left_out_names] == [skill.name for skill in long]

@@ -116,6 +116,8 @@ def test_only_a_stock_opening_may_be_skipped(text: str, rest: str) -> None:
         "A skill for PDF.",
         "TODO",
         "Helps users with pdf tasks.",
+        "Helps with PDFs.",
+        "Analyzes things and produces stuff for the task at hand. Use when needed by anyone.",
         "Use this skill when the user wants to",
         "当用户需要时，使用此技能",
     ],
@@ -126,7 +128,7 @@ def test_a_description_without_a_word_of_its_own_says_nothing(description: str) 
 
 
 @pytest.mark.parametrize(
-    "description", ["Fills forms.", "Use when baking.", "填写表格", "pdf to docx"]
+    "description", ["Fills forms.", "Use when baking.", "填写表格", "pdf to docx", "Sorts files."]
 )
 def test_a_description_with_a_word_of_its_own_says_something(description: str) -> None:
     """In any language."""

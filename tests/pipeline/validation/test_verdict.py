@@ -535,6 +535,17 @@ def test_a_list_of_tools_and_booleans_are_read_as_the_textbook_shows_them() -> N
     assert (commas.code, commas.severity) == ("allowed-tools-not-text", "warning")
 
 
+def test_a_description_that_says_nothing_is_told_and_stays_as_it_is() -> None:
+    """Nothing of the body takes its place."""
+    text = GOOD.replace("Reads PDF.", "Helps with PDFs.")
+    looked, place = looked_at(text.encode()), Place("/watched", "pdf", "project")
+    parsed = parse(looked.skill_md)
+    record = judge(looked, parsed, place, acceptance="permissive", profiles=DEFAULT_PROFILES)
+    assert isinstance(record, SkillRecord)
+    assert record.description == "Helps with PDFs."
+    assert "description-says-nothing" in codes(record)
+
+
 def accepted_by_default(fields: str) -> SkillRecord:
     """Return the record of a skill with further fields, in a strict root with default profiles."""
     looked = looked_at(with_fields(fields).replace("PDF.", "PDF. Use for forms.").encode())

@@ -138,7 +138,7 @@ _STUB = re.compile(
 _NEGATED = re.compile(r"(?:not|never(?<!whenever)|without|n['’]t)\b(?: (?!only|just)[\w-]+){1,2}")
 _OCCASION = re.compile(
     r"\b(?:call|run) (?:it|this)\b|\be\.g\.|\bfor (?:any|every|each|people|users|teams|anyone"
-    r"|those)\b|\b(?:useful|ideal|handy|suited|meant) (?:for|to)\b"
+    r"|those|beginners)\b|\b(?:useful|ideal|handy|suited|meant) (?:for|to)\b"
     r"|\bfor (?:[\w/-]+ ){0,2}[\w-]+ing\b|[,—–] for \w"
     r"|-to-(?:text|speech|code|image|video|audio|markdown|pdf|html|json|sql)\b"
     r"|(?<!\bhow )(?<!\bguide )(?<!\baccess )\bto (?!(?:\w+ing|an?|the|any|all|each|other|your)\b)"

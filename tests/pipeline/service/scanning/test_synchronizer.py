@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.skill import RootSpec
+from catalog.model.skill import GitOrigin, RootSpec
 from catalog.model.values import ChangeOutcome
 from catalog.writing.store import Store
 from pipeline.parsing import document
@@ -221,6 +221,26 @@ def skill_md(name: str, description: str = "Counts words.") -> str:
 
 
 @pytest.mark.requirement("prd/packages-archive")
+@pytest.mark.requirement("textbook/plugin-name", "textbook/plugin-layout")
+def test_skills_of_a_plugin_root_are_named_by_their_plugin(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """In the folder `skills` of one plugin, by it; in a folder of plugins, by the first folder."""
+    for path in ("office/skills/pdf", "office/skills/more/tidy", "plugins/red/skills/tidy"):
+        skill(tmp_path / path)
+    make_zip(tmp_path / "office/skills/x.zip", {"xls/SKILL.md": skill_md("xls")})
+    origin = GitOrigin("https://git.example/acme/blue.git", path="skills")
+    roots = [RootSpec(f"{tmp_path}/{path}", "plugin") for path in ("office/skills", "plugins")]
+    store = Store.in_memory()
+    store.roots.configure(roots, "rules", NOON)
+    scan_all(store, roots, quiet=0.0, was_announced=lambda _: False)
+    names = {name for (name,) in store.db.execute("SELECT name FROM skills").fetchall()}
+    assert names == {"office:pdf", "more:tidy", "office:xls", "red:tidy"}
+    assert place_of(RootSpec("/mirrors/x", "plugin", origin=origin), "pdf").plugin == "blue"
+    assert place_of(RootSpec("/office/skills"), "pdf").namespace is None
+    store.close()
+
+
 def test_an_archive_is_stored_as_its_skills(folders: Folders, skill: SkillWriter) -> None:
     """They are added, changed and removed with it; unchanged it is not opened again."""
     skill(folders.path / "group/plain")
