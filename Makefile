@@ -116,6 +116,7 @@ release: ## build wheel and sdist of VERSION=x.y.z in dist/, and try the wheel i
 	@dist/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	@cd dist/clean && export HOME="$$PWD" && bin/skilldrop --version | grep -F "$(VERSION)" \
 	  && bin/skilldrop config init --watched skills && bin/skilldrop new tried --in skills \
+	  && sed -i 's/\[TODO: \(.*\)\]/\1/' skills/tried/SKILL.md \
 	  && bin/skilldrop validate skills && bin/skilldrop scan && bin/skilldrop read tried >/dev/null
 	@rm -rf dist/build dist/clean && ls dist
 
