@@ -3,9 +3,12 @@
 Removed skills are left out: their folders are gone.
 """
 
+from collections.abc import Sequence
+
 from catalog.database.queries import Database, Row, to_json
 from catalog.reading.search import word_search
 from catalog.reading.search.filters import Filters
+from catalog.reading.search.hits import Hit
 from catalog.text.differences import SIMILAR, pieces_of, similarity
 
 COMPARED = 30
@@ -36,9 +39,35 @@ def similar(db: Database, skill: Row) -> list[Row]:
     )
 
 
+def grouped(db: Database, hits: Sequence[Hit]) -> dict[int, list[Row]]:
+    """Return the skills that resemble none before them, each with those after it that do.
+
+    They have similar bodies. Only those are read whose descriptions share most words.
+    """
+    words = {hit.id: set(hit.description.lower().split()) for hit in hits}
+    near = {
+        skill: {other for other in words if other != skill and _share(words[skill], words[other])}
+        for skill in words
+    }
+    rows = {
+        row["id"]: row for row in db.query(_COMPARED, [to_json([*set().union(*near.values())])])
+    }
+    groups: dict[int, list[Row]] = {}
+    for skill in words:
+        before = (first for first in groups if first in near[skill])
+        first = next((i for i in before if _percent(rows[i], rows[skill]) >= 100 * SIMILAR), skill)
+        groups.setdefault(first, []).extend([rows[skill]] if first != skill else [])
+    return groups
+
+
+def _share(one: set[str], other: set[str]) -> bool:
+    """Return whether two descriptions share most of their words."""
+    return 2 * len(one & other) > len(one | other)
+
+
 def _percent(skill: Row, other: Row) -> int:
     """Return the similarity of another skill, rounded down."""
-    if skill["digest"] == other["digest"]:
+    if skill["digest"] and skill["digest"] == other["digest"]:
         return 100
     one, two = (pieces_of(row["body"] or "") for row in (skill, other))
     return min(int(100 * similarity(one, two)), 99)

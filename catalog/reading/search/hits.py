@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database, Row, to_json
@@ -13,15 +14,41 @@ from catalog.text import search_terms
 
 BEFORE, LENGTH = 60, 200
 """Characters of a snippet before the match, and in all, at most."""
+WIDTH = LENGTH - BEFORE
+LOOKED_AT = 6_000
+"""Characters of a body in which a better snippet than one of the description is looked for."""
+MOST_MATCHES, ENOUGH = 20, 2
+"""Matches of a text, the first ones, among which the snippet is chosen; different words in it for
+which no other text is read."""
 
 _ENDINGS = re.compile(r"(?<=\w{3})(?:ations?|ingly|ing|edly|ed|ies|es|s|e|y)$")
 
 
-def excerpt(text: str, pattern: "re.Pattern[str]", marks: tuple[str, str]) -> str | None:
-    """Return a snippet of a text around its first match, in one line; None without a match."""
-    match = pattern.search(text)
-    if not match:
-        return None
+def excerpt(
+    texts: Iterable[str], pattern: "re.Pattern[str]", marks: tuple[str, str], enough: int = 1
+) -> str | None:
+    """Return a snippet, in one line, of the text that has most different words close together.
+
+    The first text with `enough` words will do, and after two texts one with any word. None without
+    a match.
+    """
+    best, of_text, at = 0, "", None
+    for number, text in enumerate(texts):
+        if best >= max(1, enough - number // 2):
+            break
+        matches = list(islice(pattern.finditer(text), MOST_MATCHES))
+        words = [match[0].lower() for match in matches]
+        for n, match in enumerate(matches):
+            ends = (m for m in range(n, len(matches)) if matches[m].end() - match.start() > WIDTH)
+            near = len(set(words[n : next(ends, len(matches))]))
+            if near > best:
+                best, of_text, at = near, text, match
+    return _excerpt(of_text, at, pattern, marks) if at else None
+
+
+def _excerpt(
+    text: str, match: "re.Match[str]", pattern: "re.Pattern[str]", marks: tuple[str, str]
+) -> str:
     start = max(match.start() - BEFORE, 0)
     shown = text[start : start + LENGTH]
     cut_before, cut_after = start > 0, start + LENGTH < len(text)
@@ -124,7 +151,7 @@ def hits(
             row["version"],
             round(scores.get(row["id"], 0.0), 3),
             tuple(matched[row["id"]]),
-            _snippet(row, pattern, marks),
+            _snippet(row, pattern, marks, len(matched[row["id"]])),
             locations.of_skill_md(row),
             _others(row),
         )
@@ -144,11 +171,11 @@ def _matched(
     return matched
 
 
-def _snippet(row: Row, pattern: "re.Pattern[str]", marks: tuple[str, str]) -> str:
-    return (
-        excerpt(row["description"], pattern, marks)
-        or excerpt(row["body"] or "", pattern, marks)
-        or beginning(row["description"] or row["status_reason"] or "")
+def _snippet(row: Row, pattern: "re.Pattern[str]", marks: tuple[str, str], words: int) -> str:
+    body = row["body"] or ""
+    texts = (row["description"], body[:LOOKED_AT], body)
+    return excerpt(texts, pattern, marks, min(words, ENOUGH)) or beginning(
+        row["description"] or row["status_reason"] or ""
     )
 
 

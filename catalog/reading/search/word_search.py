@@ -67,6 +67,9 @@ rarity. BM25 would look for each of them twice, to count the skills first."""
 MOST_CHARACTERS, CHARACTER_WEIGHT = 24, 0.2
 """CJK characters of a query that count a little in name, description and tags; their weight."""
 
+RELEVANT = 0.3
+"""Share of the best score below which a skill has only some of the words, and common ones."""
+
 _ANY = Filters()
 _SEARCHED = ("active", "shadowed", "all")
 """Statuses of skills whose text is in the indexes."""
@@ -78,6 +81,7 @@ class Results:
 
     hits: tuple[Hit, ...] = ()
     skills: Sequence[int] = ()  # those of all pages, in their order
+    relevant: int = 0  # how many of them come before relevance ends
     query: Query = _NOTHING
     next_offset: int | None = None  # of the next page; None on the last one
     why_empty: str = ""  # sentences about the filters or the query, if there are no results
@@ -147,11 +151,19 @@ def search(
     return Results(
         hits(db, page, scores, read.expressions, words, marks),
         ranked,
+        _relevant(ranked, scores),
         read,
         offset + limit if len(ranked) > offset + limit else None,
         "" if ranked else why_empty(db, read.match, filters, has_words=bool(terms)),
         () if ranked or not terms else name_search.nearest(db, query, filters),
     )
+
+
+def _relevant(ranked: Sequence[int], scores: Mapping[int, float]) -> int:
+    """Return how many skills come up to the last one whose score is near the best one."""
+    least = RELEVANT * max(scores.values(), default=0)
+    near = (n for n, skill in enumerate(ranked, 1) if scores.get(skill, 0) >= least)
+    return max(near, default=0)
 
 
 def _ranked(

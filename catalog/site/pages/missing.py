@@ -13,7 +13,6 @@ from catalog.reading.search import name_search
 from catalog.reading.search.filters import Filters
 from catalog.site.http import location as http_location
 from catalog.site.http.request import RequestContext, header_health
-from catalog.text import suggestions
 from catalog.text.suggestions import shown
 
 MOST_NEAR = 5
@@ -21,7 +20,7 @@ MOST_NEAR = 5
 MOST_MEANT = 50
 """Most skills with one bare name that are offered."""
 ALIKE = 0.7
-"""Similarity from which a name is offered, from 0 to 1."""
+"""Likeness from which a name is offered, from 0 to 2."""
 
 
 class Meant(NamedTuple):
@@ -71,10 +70,8 @@ def find(db: Database, name: str) -> Meant:
 
 
 def _near(db: Database, name: str) -> list[tuple[str, str]]:
-    asked = name[: name_search.LONGEST_COMPARED].lower()
     return [
         (near, found)
         for near in name_search.nearest(db, name, Filters(), MOST_NEAR)
-        if suggestions.similarity(asked, near.lower()) >= ALIKE
-        and (found := lookup.skill_id_meant(db, near))
+        if name_search.likeness(name, near) >= ALIKE and (found := lookup.skill_id_meant(db, near))
     ]

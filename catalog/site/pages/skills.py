@@ -71,8 +71,14 @@ def _found(db: Database, words: str, filters: Filters, sort: str, number: int) -
     used = dict(results.query.corrections)
     # If no word is known, no filter leaves a skill.
     facets = facet_counts.of(db, filters, match, results=results.skills)[0] if match else {}
+    ends = max(0, results.relevant - offset)
+    rest = [hit.id for hit in results.hits[ends:]]
+    groups = duplicates.grouped(db, results.hits[:ends]) | {skill: [] for skill in rest}
     return {
-        "rows": skill_lists.cards_of(db, [hit.id for hit in results.hits]),
+        "rows": skill_lists.cards_of(db, list(groups)),
+        "like": groups,
+        "relevant": results.relevant,
+        "first_of_rest": next(iter(rest), None) if sort == "relevance" else None,
         "hits": {hit.id: hit for hit in results.hits},
         "why": {
             hit.id: f"Found by: {', '.join(used.get(word, word) for word in hit.matched)}"
@@ -93,6 +99,9 @@ def _listed(db: Database, _: str, filters: Filters, sort: str, number: int) -> d
     return {
         "rows": skill_lists.cards_of(db, skill_lists.skills(db, filters, number, sort, PAGE)),
         "hits": {},
+        "like": {},
+        "relevant": total,
+        "first_of_rest": None,
         "why": {},
         "total": total,
         "are_best": False,

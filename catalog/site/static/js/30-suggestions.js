@@ -43,11 +43,16 @@ for (const form of document.querySelectorAll("form[data-suggest]")) {
     if (text) item.append(Object.assign(document.createElement("span"), { textContent: text }));
     list.append(item);
   };
+  const asForm = (words) => {  // with the filters of the form
+    const query = new URLSearchParams(new FormData(form));
+    query.set("q", words);
+    return query;
+  };
   const show = (hits, words) => {
     const url = list.children[chosen]?.dataset.url;
     list.replaceChildren();
     for (const hit of hits) option(hit.url, hit.name, hit.description || hit.status, "");
-    option(`${form.action}?${new URLSearchParams({ q: words })}`, hits.length ? `All results for “${words}”` : `No skill found yet; search for “${words}”`, "", "all");
+    option(`${form.action}?${asForm(words)}`, hits.length ? `All results for “${words}”` : `No skill found yet; search for “${words}”`, "", "all");
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
     said.textContent = hits.length ? `${hits.length} skills shown; use the arrow keys.` : "No skill found.";
@@ -61,7 +66,9 @@ for (const form of document.querySelectorAll("form[data-suggest]")) {
     request?.abort();
     request = new AbortController();
     try {
-      const query = new URLSearchParams({ q: input.value.trimStart(), typing: "1", limit: "7" });
+      const query = asForm(input.value.trimStart());
+      query.set("typing", "1");
+      query.set("limit", "7");
       const answer = await fetch(`${form.dataset.suggest}?${query}`, { signal: request.signal });
       if (answer.ok && input.value.trim() === words) show(await answer.json(), words);
     } catch { /* another letter was typed, or the site is away: the form still works */ }

@@ -27,12 +27,12 @@ MARKS = ("[", "]")
 )
 def test_matches_are_marked(text: str, words: str, shown: str | None) -> None:
     """Prefixes and other forms of a word match, and no character of a query is syntax."""
-    assert excerpt(text, pattern_of(words), MARKS) == shown
+    assert excerpt([text], pattern_of(words), MARKS) == shown
 
 
 def test_a_long_text_is_cut_around_it() -> None:
     """At spaces, with dots where something is missing."""
-    found = excerpt("word " * 500 + "needle " + "word " * 500, pattern_of("needle"), MARKS)
+    found = excerpt(["word " * 500 + "needle " + "word " * 500], pattern_of("needle"), MARKS)
     assert found
     assert found.startswith("…word ")
     assert "[needle]" in found
@@ -43,10 +43,10 @@ def test_a_long_text_is_cut_around_it() -> None:
 def test_marks_in_the_text_are_removed() -> None:
     """A text cannot forge invisible marks."""
     needle = pattern_of("needle")
-    assert excerpt("a \ue000needle", needle, ("\ue000", "\ue001")) == "a \ue000needle\ue001"
+    assert excerpt(["a \ue000needle"], needle, ("\ue000", "\ue001")) == "a \ue000needle\ue001"
 
 
 @given(st.text(), st.text())
 def test_no_text_or_query_raises(text: str, words: str) -> None:
     """Both are arbitrary."""
-    excerpt(text, pattern_of(words), MARKS)
+    excerpt([text], pattern_of(words), MARKS)

@@ -45,6 +45,17 @@ def test_a_page_lists_the_skills_like_one(site: Site, catalog: Path) -> None:
     assert site.get("/skills/no-such-skill/similar").status_code == 404
 
 
+def test_a_search_groups_them(site: Site, catalog: Path) -> None:
+    """The first one has a card, which names the others."""
+    fill(catalog)
+    page = site.get("/skills", q="likes").text
+    cards = page.count('<li class="card skill-card">')
+    near = page.partition("Nearly the same: ")[2].partition("</p>")[0]
+    assert cards < 20
+    assert '<a href="/skills/like-' in near
+    assert all(f'"/skills/like-{n}"' in page for n in range(20))
+
+
 def test_the_page_of_a_skill_leads_to_similar_skills(site: Site, catalog: Path) -> None:
     """The shadowed copy says that its content is the same."""
     fill(catalog)

@@ -436,6 +436,45 @@ def test_a_search_lists_the_best_results_with_their_words(
     assert '>milk</span><span class="n">2<' in page
 
 
+def test_a_search_says_where_relevance_ends(site: Site, catalog: Path) -> None:
+    """Skills with a common word alone come after a line, and the heading does not count them."""
+    store = Store.open(catalog)
+    many = [
+        judged(f"paper-{n}", "Handles paper, ink and folders for an office.") for n in range(40)
+    ]
+    store.apply([*many, judged("origami", "Folds paper cranes.")], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/skills", q="fold origami cranes of paper").text
+    assert ">1 result for" in page
+    before, ends, after = page.partition("Relevance ends here. 40 further skills have only some")
+    assert ends
+    assert '/skills/origami"' in before
+    assert "/skills/paper-" in after
+    assert "/skills/paper-" not in before
+    assert "Relevance ends" not in site.get("/skills", q="fold origami of paper", sort="name").text
+
+
+def test_a_search_shows_the_line_with_the_most_words(site: Site, catalog: Path) -> None:
+    """It may stand in the instructions, where the description has a common word."""
+    store = Store.open(catalog)
+    body = "# Steps\n\nSteam the velvet collar with a damp cloth.\n"
+    store.apply([judged("tailor", "Mends a collar.", body=body)], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/skills", q="velvet collar damp").text
+    assert "<mark>velvet</mark> <mark>collar</mark> with a <mark>damp</mark>" in page
+
+
+def test_a_name_is_suggested_by_its_words(site: Site, catalog: Path) -> None:
+    """Before names with similar letters."""
+    store = Store.open(catalog)
+    names = ("vercel-react-best-practices", "redis-test-practices", "react-native", "practices")
+    store.apply([judged(name) for name in names], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/skills/react-best-practices").text
+    near = page.partition("Did you mean?")[2]
+    assert re.findall(r'href="/skills/([\w-]+)"', near)[0] == "vercel-react-best-practices"
+
+
 def test_a_version_shows_what_it_changed(site: Site, catalog: Path) -> None:
     """Line by line against the one before it."""
     store = Store.open(catalog)
