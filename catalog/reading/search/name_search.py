@@ -49,27 +49,21 @@ def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple
     """Return the names nearest to a query, best first; none for a long sentence."""
     if len(re.findall(r"\w+", query)) > MOST_WORDS:
         return ()
-    asked = query[:LONGEST_COMPARED].lower()
     values = {"limit": MOST_COMPARED} | filters.values
-    words = set(_WORD.findall(asked))
     near = [
-        (-likeness, name)
+        (-alike, name)
         for (name,) in db.execute(_NAMES.format(filters.condition), values)
-        if (likeness := _likeness(asked, words, name))
+        if (alike := likeness(query, name))
     ]
     return tuple(name for _, name in heapq.nsmallest(limit, near))
 
 
-def likeness(asked: str, name: str) -> float:
-    """Return how near a name is to the asked one, from 0 to 2: by its words and its letters."""
-    asked = asked[:LONGEST_COMPARED].lower()
-    return _likeness(asked, set(_WORD.findall(asked)), name)
-
-
-def _likeness(asked: str, words: set[str], name: str) -> float:
-    name = name.lower()
+def likeness(query: str, name: str) -> float:
+    """Return how near a name is to a query, from 0 to 2: by its letters, and by most words."""
+    asked, name = query[:LONGEST_COMPARED].lower(), name.lower()
+    words = set(_WORD.findall(asked))
     common = len(words.intersection(_WORD.findall(name)))
-    return similarity(asked, name) + (common / len(words) if common > len(words) / 2 else 0)
+    return similarity(asked, name) + (common / len(words) if 2 * common > len(words) else 0)
 
 
 _WORD = re.compile(r"[^\W_]+")

@@ -101,14 +101,13 @@ async def _archive_hashes(
     """Return the SHA-256 of archives by the digests of skills, computing the missing ones."""
     known = context.location.archive_hashes
     hashes = dict(known)  # another request may forget some meanwhile
-    missing = [row for row in skills if len(row["paths"]) > 1 and row["digest"] not in known]
+    missing = [row for row in skills if len(row["paths"]) > 1 and not known.get(row["digest"])]
     for first in range(0, len(missing), AT_ONCE):
         hashes |= await context.query(_hash, context.location, missing[first : first + AT_ONCE])
     if is_all:  # others are of former versions
         present = {row["digest"] for row in skills}
-        for stored in (known, context.location.left_out):
-            for digest in stored.keys() - present:
-                stored.pop(digest, None)
+        for digest in known.keys() - present:
+            known.pop(digest, None)
     return hashes
 
 
@@ -124,10 +123,8 @@ def _hash(db: Database, location: CatalogLocation, skills: Sequence[Row]) -> dic
                 archive.seek(0)
                 sha = hashlib.file_digest(archive, "sha256").hexdigest()
             location.archive_hashes[row["digest"]] = hashes[row["digest"]] = sha
-            location.left_out.pop(row["digest"], None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
-            reason = f"The discovery index leaves out {skill_id}: {error}"
-            if location.left_out.get(row["digest"]) != reason:
-                log.warning("%s", reason)
-            location.left_out[row["digest"]] = reason
+            if row["digest"] not in location.archive_hashes:  # the first time
+                log.warning("The discovery index leaves out %s: %s", skill_id, error)
+            location.archive_hashes[row["digest"]] = ""
     return hashes

@@ -1,7 +1,7 @@
 """Reports of agents that loaded a skill from the disk, where no process of skilldrop sees it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -9,7 +9,7 @@ from datasette import Response
 
 from catalog.model.errors import NotInCatalog
 from catalog.reading.files.published import package_of
-from catalog.site.http import access, limits, responses
+from catalog.site.http import access, responses
 from catalog.site.http.request import RequestContext
 
 MOST_BYTES = 2**20
@@ -21,14 +21,12 @@ async def receive(context: RequestContext) -> Response:
     """Count the report of a program on this machine, or of one with a reader's token."""
     request = context.request
 
-    def refuse(status: int, message: str, headers: Mapping[str, str] = {}) -> Response:
-        return responses.refusal(context.datasette, request.path, message, status, headers)
+    def refuse(status: int, message: str) -> Response:
+        return responses.refusal(context.datasette, request.path, message, status)
 
     is_web_page = "origin" in request.headers
     if is_web_page or not (context.is_local or access.is_guarded(request.scope)):
         return refuse(403, "A report comes from a program on this machine, or with a token.")
-    if wait := limits.seconds_to_wait(context.datasette, request.scope["client"][0]):
-        return refuse(429, "There are too many reports.", {"Retry-After": str(wait)})
     body, has_more = b"", True
     while has_more and len(body) <= MOST_BYTES:
         message = await request.receive()  # of a client that has gone: without a body

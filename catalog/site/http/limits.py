@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from datasette.utils import tilde_decode, tilde_encode
-
 from catalog.site.http import access, responses
 from catalog.site.http import location as http_location
 from catalog.site.http.security_headers import App, Message, Send
@@ -69,8 +67,6 @@ MOST_WORDS, MOST_CHARACTERS = 32, 500
 MOST_PARAMETERS = 100
 """Parameters of one query: enough for two per column of the widest table."""
 MOST_FACETS = 8
-MOST_REPORTS = 120
-"""Reports of loaded skills in a minute from one address."""
 
 READING = ("GET", "HEAD", "OPTIONS")
 READING_OURS = ("GET", "HEAD")
@@ -141,7 +137,7 @@ def wrap(
         is_table = not is_ours and http_location.table_of(datasette, path) is not None
         allowed = READING_OURS if is_ours else READING
         allowed = (*allowed, "POST") if path in posted else allowed
-        refusal = _refusal(datasette, scope, path, allowed, is_ours=is_ours, is_table=is_table)
+        refusal = _refusal(scope, path, allowed, is_ours=is_ours, is_table=is_table)
         if refusal:
             await refuse(*refusal)
             return
@@ -221,22 +217,8 @@ def _whole_rows(send: Send) -> Send:
     return sent
 
 
-def seconds_to_wait(datasette: Any, client: str) -> int:
-    """Count a report; return the seconds until a client may send more, 0 if it may now."""
-    minute, second = divmod(int(time.monotonic()), 60)
-    last, reports = _REPORTS.get(datasette, (minute, Counter[str]()))
-    reports = reports if last == minute else Counter()
-    reports[client] += 1
-    _REPORTS[datasette] = minute, reports
-    return 60 - second if reports[client] > MOST_REPORTS else 0
-
-
-_REPORTS: WeakKeyDictionary[Any, tuple[int, Counter[str]]] = WeakKeyDictionary()
-"""Minute of the last report, with the reports of each client in it."""
-
-
 def _refusal(
-    datasette: Any, scope: Any, path: str, allowed: Sequence[str], *, is_ours: bool, is_table: bool
+    scope: Any, path: str, allowed: Sequence[str], *, is_ours: bool, is_table: bool
 ) -> tuple[int, str, dict[str, str]] | None:
     """Return status, message and headers for a request that may not pass."""
     query = scope["query_string"].decode("latin-1")
@@ -248,31 +230,8 @@ def _refusal(
         return 405, "This site is read-only.", {"Allow": ", ".join(allowed)}
     if not is_table:
         return None
-    if error := _query_error(parse_qsl(query, keep_blank_values=True)):
-        return 400, error, {}
-    if (spelled := _spelled(path)) != path:
-        address = datasette.urls.path(access.prefix(scope) + spelled)
-        location = f"{address}{query and '?'}{query}"
-        return 302, "This page has another address.", {"Location": location}
-    return None
-
-
-def _spelled(path: str) -> str:
-    """Return the path of a table as Datasette writes it, so that each table has one address.
-
-    Datasette decodes names in a path: `~63atalog` is `catalog`.
-    """
-    start, *names = path.split("/")
-    return "/".join((start, *map(_spelled_name, names[:2]), *names[2:]))
-
-
-def _spelled_name(name: str) -> str:
-    """Return a name of a path as Datasette writes it; without the format after a dot.
-
-    Datasette never finds a name with a percent sign, and redirects it to one with tildes.
-    """
-    name, point, form = name.partition(".")
-    return (name if "%" in name else tilde_encode(tilde_decode(name))) + point + form
+    error = _query_error(parse_qsl(query, keep_blank_values=True))
+    return (400, error, {}) if error else None
 
 
 def _query_error(parameters: Sequence[tuple[str, str]]) -> str | None:

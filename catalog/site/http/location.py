@@ -28,12 +28,10 @@ class CatalogLocation:
     counter: ReadCounter | None = None
     """Counter of reads; None if this site does not count them."""
     archive_hashes: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of archives by the digest of the skill, which determines it.
+    """SHA-256 of archives by the digest of the skill, which determines it; "" where there is none.
 
     Without them, each installer would wait until all packages are archived again.
     """
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Logged reasons why skills are not in a discovery index, by digest."""
 
     @property
     def catalog(self) -> Path:

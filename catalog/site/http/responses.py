@@ -15,8 +15,6 @@ HTML = "text/html; charset=utf-8"
 JSON = "application/json; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 
-WORTH_COMPRESSING = 1_000
-"""Smallest body, in bytes, for which compression saves more than it costs."""
 WHOLE = 2**20
 """Largest file, in bytes, that is sent from memory, compressed if that helps."""
 PIECE = 2**18
@@ -171,10 +169,9 @@ def compressing(app: Any) -> Any:
             if message["type"] == "http.response.start":
                 headers = [(name.lower(), value) for name, value in message.get("headers", ())]
                 of = dict(headers)
-                is_long = int(of.get(b"content-length", WORTH_COMPRESSING)) >= WORTH_COMPRESSING
                 is_text = bool(_PACKABLE.match(of.get(b"content-type", b"")))
                 is_200 = message["status"] == 200 and scope["method"] != "HEAD"
-                is_packed = accepts and is_200 and is_text and is_long
+                is_packed = accepts and is_200 and is_text
                 changed = {b"vary": b"Accept-Encoding"}
                 if is_packed:
                     changed |= {b"content-encoding": b"gzip", b"content-length": b""}

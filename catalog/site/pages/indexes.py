@@ -11,8 +11,6 @@ from catalog.reading import disk_paths, index_views, told_skills
 from catalog.site.http.request import RequestContext
 from catalog.text.suggestions import shown
 
-MOST_CHARS = 60_000
-"""Most characters of a text on one page."""
 MOST_NAMES = 200
 """Names of skills, told in the same way, that are shown of one directory."""
 STATES = ("full", "shortened", "name_only")
@@ -21,22 +19,15 @@ LEFT_OUT = "left_out"
 
 async def listing(context: RequestContext) -> Response:
     """Show all indexes, and what agents tell about the skills in directories of theirs."""
-    found = await context.query(told_skills.of_directories)
-    directories = [
-        {
-            "path": each.path if context.is_local else "",
-            "title": AGENTS[each.agent].title,
-            "total": len(each.skills),
-            "counts": list(told_skills.counts(each.summary())),
-            "ways": {
-                label: [(name, one.chars) for name, one in each.skills.items() if one.how == how]
-                for how, label in told_skills.LABELS.items()
-            },
-        }
-        for each in found
-    ]
-    indexes = await context.query(index_views.indexes)
-    return context.page("indexes.html", indexes=indexes, directories=directories, most=MOST_NAMES)
+    return context.page(
+        "indexes.html",
+        directories=await context.query(told_skills.of_directories),
+        indexes=await context.query(index_views.indexes),
+        agents=AGENTS,
+        labels=told_skills.LABELS,
+        counts=told_skills.counts,
+        most=MOST_NAMES,
+    )
 
 
 async def page(context: RequestContext) -> Response:
@@ -68,19 +59,7 @@ async def text(context: RequestContext) -> Response:
     name, id_ = context.path_part("name"), context.number("build")
     index = await context.query(_index, name)
     build = await context.query(_build, name, id_)
-    whole = build["text"] if build else ""
-    start = min(context.number("from") or 0, len(whole))
-    stop = start + MOST_CHARS
-    if stop < len(whole):
-        stop = whole.rfind("\n", start + MOST_CHARS // 2, stop) + 1 or stop
-    return context.page(
-        "index_text.html",
-        index=index,
-        build=build,
-        part=whole[start:stop],
-        start=start,
-        stop=stop if stop < len(whole) else None,
-    )
+    return context.page("index_text.html", index=index, build=build)
 
 
 def _index(db: Database, name: str) -> Row:

@@ -215,7 +215,7 @@ def test_a_page_of_huge_rows_is_refused(
 ) -> None:
     """A page has a bounded number of bytes, however many rows it may have."""
     with closing(Store.open(catalog)) as store:
-        huge = [judged(f"huge-{number}", license="x" * 100_000) for number in range(4)]
+        huge = [judged(f"huge-{number}", "x" * 100_000) for number in range(4)]
         store.apply(huge, trigger="event", at=NOON)
     monkeypatch.setattr(limits, "RESULT_BYTES", 300_000)
     site = serve(catalog)
@@ -310,7 +310,7 @@ def busy(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 @pytest.mark.parametrize("path", SPELLINGS)
 def test_no_spelling_of_an_address_leads_past_the_limits(busy: Site, path: str) -> None:
-    """It leads to the usual address or nowhere, and that has its slots, limits and methods."""
+    """It leads to the table or nowhere, and that has its slots, limits and methods."""
     path += f"{'&' if '?' in path else '?'}rowid__gt=0"
     assert busy.get(path).status_code in {404, 503}
     assert busy.ask("post", path).status_code in {302, 404, 405}
@@ -318,30 +318,10 @@ def test_no_spelling_of_an_address_leads_past_the_limits(busy: Site, path: str) 
 
 
 @pytest.mark.parametrize(
-    ("path", "address"),
-    [
-        ("/~63atalog/skills.csv?_stream=1", "/catalog/skills.csv?_stream=1"),
-        ("/~63atalog/~73kills/~31,x?a=~31", "/catalog/skills/~31,x?a=~31"),
-        ("/~63atalog//evil.example", "/catalog//evil.example"),
-        ("/~63atalog.json?sql=x", "/catalog.json?sql=x"),
-        ("/catalog/~73kills", "/catalog/skills"),
-        ("/catalog/what~5fchanged", "/catalog/what_changed"),
-        ("/catalog/a~2fb", "/catalog/a~2Fb"),
-    ],
-)
-def test_another_spelling_is_redirected(
-    shared_site: Site, prefixed_site: Site, path: str, address: str
-) -> None:
-    """With its parameters and the prefix of a proxy."""
-    assert shared_site.ask("get", path).headers["location"] == address
-    assert prefixed_site.ask("get", path).headers["location"] == f"/pre{address}"
-
-
-@pytest.mark.parametrize(
     "path", ["/catalog/roots/~2Fskills", "/catalog/a~2Eb", "/skills/~63atalog", "/~7E63atalog"]
 )
-def test_the_usual_spelling_is_no_redirect(site: Site, path: str) -> None:
-    """Neither are paths of the site, where a tilde means itself."""
+def test_a_tilde_in_a_path_is_no_fault(site: Site, path: str) -> None:
+    """Datasette decodes it in names of tables; in paths of the site it means itself."""
     assert site.ask("get", path).status_code in {200, 404}
 
 
@@ -581,7 +561,8 @@ def test_tables_are_compressed_for_those_who_ask(site: Site, path: str) -> None:
     assert "content-encoding" not in plain.headers
     assert packed.headers["content-encoding"] == "gzip"
     assert "Accept-Encoding" in packed.headers["vary"]
-    assert len(packed.text) == len(plain.text)
+    assert packed.text[:2000] == plain.text[:2000]
+    assert len(packed.text) == pytest.approx(len(plain.text), abs=20)  # it says how long it took
     assert packed.num_bytes_downloaded < len(plain.content)
 
 

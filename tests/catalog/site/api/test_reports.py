@@ -15,7 +15,6 @@ import pytest
 
 from catalog.filesystem import token_file
 from catalog.site.api import reports
-from catalog.site.http import limits
 from catalog.usage import database
 from tests.support.paths import REPOSITORY
 from tests.support.records import NOON
@@ -261,17 +260,6 @@ def test_a_reader_with_a_token_may_report_from_everywhere(site: Site, shelf: She
     assert post(site, report, headers=through | bearer).status_code == 204
     address = f"/token/{secret}/usage"
     assert site.ask("post", address, json=report, headers=through).status_code == 204
-
-
-def test_too_many_reports_in_a_minute_are_refused(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The answer says when the next one may come."""
-    monkeypatch.setattr(limits, "MOST_REPORTS", 1)
-    answers = [post(site, {"skill": "pdf"}) for _ in range(3)]  # a minute may begin meanwhile
-    assert answers[0].status_code == 204
-    (refused, *_) = (answer for answer in answers if answer.status_code == 429)
-    assert 0 < int(refused.headers["retry-after"]) <= 60
 
 
 @pytest.mark.parametrize(("usage", "asked"), [(True, False), (False, True)])
