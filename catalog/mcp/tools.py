@@ -99,13 +99,13 @@ class FoundSkills(_Result):
 
 
 _READ = """\
-Read a file of a skill, whole. Without file_path, read SKILL.md, the skill's instructions; with
-wrapped, they come without frontmatter in <skill_content>, with the skill's directory and a list of
-its files. The result also names the skills that it uses and those that use it: for a link to
-../other/SKILL.md, read the skill other. Text is returned as text, any other content as base64. A
-long file is returned in pages: to read on, pass the offset and the version from the result, so that
-all pages are from one version.
-读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
+Read a file of an installed skill, whole: its SKILL.md, which is the full guide, a document that it
+names, or a script. With wrapped, SKILL.md comes without frontmatter in <skill_content>, with the
+skill's directory and a list of its files. The result also names the skills that it uses and those
+that use it: for a link to ../other/SKILL.md, read the skill other. Text is returned as text, any
+other content as base64. A long file is returned in pages: to read on, pass the offset and the
+version from the result, so that all pages are from one version.
+读取已安装技能的文件内容。用于获取技能的完整指南、参考文档或查看脚本。长文件分页返回,
 续读时请带上 offset 和 version。"""
 
 _SEARCH = """\
@@ -180,6 +180,8 @@ class SkillTools:
         tools = await self._tools.list_tools()
         for tool in tools:
             tool.input_schema["additionalProperties"] = False
+            if tool.name == "read_skill_file":  # as Semibot's product specification declares it
+                tool.input_schema["required"] = ["skill_name", "file_path"]
         return ListToolsResult(tools=tools)
 
     async def call(
@@ -208,10 +210,16 @@ class SkillTools:
 
     def read_skill_file(
         self,
-        skill_name: Annotated[str, Field(description="Name of the skill, or its skill_id.")],
+        skill_name: Annotated[
+            str, Field(description="Name of the skill, as in available_skills, or its skill_id.")
+        ],
         file_path: Annotated[
-            str, Field(description="Path inside the skill, such as references/guide.md.")
-        ] = SKILL_MD,
+            str,
+            Field(
+                description="Path relative to the skill's folder, such as SKILL.md, REFERENCE.md or"
+                " scripts/main.py."
+            ),
+        ] = SKILL_MD,  # for models that leave it out
         offset: Annotated[
             int, Field(description="Byte to start from; only to continue a long file.")
         ] = 0,

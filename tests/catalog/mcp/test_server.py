@@ -5,6 +5,7 @@ import base64
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from mcp.types import (
 )
 
 from catalog.mcp import uris
+from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.search.filters import BY_NAME
 from tests.support import loopback
 from tests.support.escapes import ESCAPES
@@ -143,6 +145,36 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     assert not any(result.is_error for result in (found, whole, skill_md, script))
 
 
+@pytest.mark.requirement("prd/execute-path", "prd/read-further", "prd/index-prebuilt")
+def test_an_agent_goes_from_the_index_to_a_file_and_to_a_script(tmp_path: Path) -> None:
+    """In Semibot's three stages, each with what the one before gave, in any model's client."""
+    shelf = Shelf(tmp_path)
+    shelf.settings = shelf.settings.model_copy(
+        update={"indexes": (IndexSpec(format="semibot", language="zh"),)}
+    )
+    files = {"scripts/check.py": "import sys\nprint(sys.argv[1])\n", "FORMS.md": "# Forms\n"}
+    write_skill(shelf.root / "pdf", body="Read FORMS.md, run scripts/check.py.\n", files=files)
+    shelf.scan()
+    index = (shelf.settings.index_folder / "default.txt").read_text("utf-8")
+    shown = re.search(r'<skill name="(.+)" path="(.+)">\n.*\n *文件: (.+)\n', index)
+    assert shown
+    name, folder, listed = shown.groups()
+    document, further, script = listed.split(", ")
+
+    async def work(client: Client) -> list[str]:
+        asked = ({"skill_name": name, "file_path": path} for path in (document, further))
+        return [text(await client.call_tool("read_skill_file", each)) for each in asked]
+
+    instructions, forms = session(over_stdio(shelf), work)
+    assert instructions == (shelf.root / "pdf/SKILL.md").read_text("utf-8")
+    assert (forms, script) == ("# Forms\n", "scripts/check.py")
+    run = subprocess.run(
+        [sys.executable, f"{folder}{script}", "input.pdf"], capture_output=True, text=True
+    )
+    assert run.stdout == "input.pdf\n"
+    shelf.close()
+
+
 def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server) -> None:
     """Beside SKILL.md only, in words for the model and as lists for its client."""
     answer = call(server, "read_skill_file", skill_name="zoom-in")
@@ -170,7 +202,9 @@ def test_what_is_offered_says_what_it_does(server: Server) -> None:
         assert tool.annotations.read_only_hint
         assert any("\u4e00" <= char <= "\u9fff" for char in tool.description)
         assert all(said["description"] for said in tool.input_schema["properties"].values())
-    assert set(tools["read_skill_file"].input_schema["required"]) == {"skill_name"}
+    read = tools["read_skill_file"].input_schema
+    assert read["required"] == ["skill_name", "file_path"]
+    assert list(read["properties"])[:2] == read["required"]
     assert set(tools["search_skills"].input_schema["properties"]) >= {*BY_NAME}
 
 

@@ -14,7 +14,7 @@ from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
 from catalog.text.visible import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back
-from tests.support.paths import REPOSITORY
+from tests.support.documents import document
 
 TWO = [
     a("count", files=(FileGroup("SKILL.md"), FileGroup("scripts/count.py"))),
@@ -188,14 +188,10 @@ def test_the_semibot_format_in_chinese() -> None:
     )
 
 
-SEEDS = REPOSITORY.parent / "shared" / "seeds"
-
-
-@pytest.mark.skipif(not SEEDS.is_dir(), reason="the documents are not beside the repository")
 def test_the_semibot_format_is_the_example_of_its_document() -> None:
     """Character for character, from the skills that the example shows."""
-    document = next(SEEDS.glob("001_*")).read_text("utf-8")
-    example = document[document.index("<available_skills>") :].partition("\n```")[0]
+    text = document("001")
+    example = text[text.index("<available_skills>") :].partition("\n```")[0]
     shown = re.findall(r'<skill name="(.+?)" path="(.+?)">\n *(.+)\n *文件: (.+)\n', example)
     skills = [
         a(name, description, location=f"{folder}SKILL.md", files=tuple(_groups(files)))
