@@ -162,15 +162,10 @@ ARCHIVE_WITHOUT_SKILL = _READING.rejection(
     "The archive contains no SKILL.md.",
     "Pack the skill's folder with its SKILL.md, no archive with it, or remove the archive.",
 )
-ARCHIVE_TRUNCATED = _READING.rejection(
-    "archive-truncated",
-    "The archive is truncated.",
-    "Copy it again; it is read as soon as it is complete.",
-)
 ARCHIVE_CORRUPT = _READING.rejection(
     "archive-corrupt",
-    "The archive is damaged, or its format does not match its name.",
-    "Create it again, and copy it again.",
+    "The archive is damaged or incomplete, or its format does not match its name.",
+    "Copy it again, or create it again; it is read as soon as it is whole.",
 )
 ARCHIVE_UNREADABLE = _READING.rejection(
     "archive-unreadable",
@@ -215,25 +210,15 @@ ARCHIVE_LINK_LEAVES = _READING.rejection(
     "A link in the archive leads out of it.",
     "Replace the link with a copy of its target.",
 )
-ARCHIVE_HARD_LINK = _READING.rejection(
-    "archive-hard-link",
-    "The archive contains a hard link.",
-    "Pack copies instead; GNU tar has the option --hard-dereference.",
-)
 ARCHIVE_SPECIAL_MEMBER = _READING.rejection(
     "archive-special-member",
-    "The archive contains an entry that is neither a file, a directory nor a link.",
-    "Pack only regular files and directories.",
+    "The archive contains an entry that is neither a file, a directory nor a symbolic link.",
+    "Pack only regular files and directories; GNU tar has the option --hard-dereference.",
 )
 ARCHIVE_DUPLICATE_MEMBER = _READING.rejection(
     "archive-duplicate-member",
-    "The archive contains two entries with the same path.",
-    "Create the archive again instead of adding to it.",
-)
-ARCHIVE_NAMES_COLLIDE = _READING.rejection(
-    "archive-names-collide",
-    "Two paths in the archive differ only in case or in Unicode normalization.",
-    "Rename one of them; on many systems one file would overwrite the other.",
+    "The archive contains two entries with the same path, at least on some systems.",
+    "Rename one of them, or create the archive again instead of adding to it.",
 )
 TYPES = (*_SPEC, *_READING, *_SAFETY)
 

@@ -103,11 +103,6 @@ def rewritten(path: Path, before: bytes, after: bytes) -> Path:
 # One archive for each reason to refuse one
 
 
-def _truncated(root: Path) -> None:
-    path = make_tar(root / "sample.tar.gz", SKILL)
-    path.write_bytes(path.read_bytes()[:-20])
-
-
 def _corrupt(root: Path) -> None:
     path = make_zip(root / "sample.zip", SKILL, compression=zipfile.ZIP_STORED)
     rewritten(path, b"# Count words", b"# Count w0rds")
@@ -133,7 +128,6 @@ def _twice(root: Path) -> None:
 
 BAD: Mapping[str, Callable[[Path], object]] = {
     "archive-without-skill": lambda root: make_zip(root / "sample.zip", {"sample/README.md": "x"}),
-    "archive-truncated": _truncated,
     "archive-corrupt": _corrupt,
     "archive-encrypted": _encrypted,
     "archive-compression": lambda root: make_zip(
@@ -155,16 +149,10 @@ BAD: Mapping[str, Callable[[Path], object]] = {
     "archive-link-leaves": lambda root: make_tar(
         root / "sample.tgz", SKILL | {"sample/x": header(tarfile.SYMTYPE, "../../etc/passwd")}
     ),
-    "archive-hard-link": lambda root: make_tar(
-        root / "sample.tgz", SKILL | {"sample/x": header(tarfile.LNKTYPE, "sample/SKILL.md")}
-    ),
     "archive-special-member": lambda root: make_tar(
         root / "sample.tgz", SKILL | {"sample/x": header(tarfile.CHRTYPE)}
     ),
     "archive-duplicate-member": _twice,
-    "archive-names-collide": lambda root: make_zip(
-        root / "sample.zip", SKILL | {"sample/Notes.md": "x", "sample/notes.md": "x"}
-    ),
 }
 
 

@@ -26,13 +26,11 @@ from pipeline.roots.codes import (
     ARCHIVE_COMPRESSION,
     ARCHIVE_CORRUPT,
     ARCHIVE_ENCRYPTED,
-    ARCHIVE_HARD_LINK,
     ARCHIVE_LINK_LEAVES,
     ARCHIVE_NAME_NOT_UTF8,
     ARCHIVE_SPECIAL_MEMBER,
     ARCHIVE_TOO_LARGE,
     ARCHIVE_TOO_MANY_MEMBERS,
-    ARCHIVE_TRUNCATED,
 )
 from pipeline.roots.local.folder import Limits
 
@@ -78,7 +76,7 @@ def opened_entries(
 ) -> Iterator[Iterator[ArchiveEntry]]:
     """Open a zip or a tar of `size` bytes, as its name says; ArchiveRejected, OSError."""
     if not size:
-        raise ArchiveRejected(ARCHIVE_TRUNCATED.at("The archive is empty."))
+        raise ArchiveRejected(ARCHIVE_CORRUPT.at("The archive is empty."))
     if size > limits.archive_bytes:
         raise ArchiveRejected(
             ARCHIVE_TOO_LARGE.at(
@@ -88,7 +86,7 @@ def opened_entries(
     if name.lower().endswith(_ZIPS):
         reader = LimitedReader(file)
         with _rejecting():
-            archive = _zip(reader, size, limits)
+            archive = _zip(reader, limits)
         with archive:
             yield _zip_entries(archive, reader, size, limits)
         return
@@ -187,26 +185,12 @@ _BYTES_PER_ENTRY = 256  # of the central directory, on average
 _TARGET_BYTES = 4096  # of a link's target
 _UNIX = {3, 19}  # systems that write modes; 19 is macOS
 _ENCRYPTED, _UTF8_NAME = 0x1 | 0x40, 0x800
-_START, _END = b"PK\3\4", b"PK\5\6"
-_RECORD_BYTES = 22  # of the record at the end …
-_END_BYTES = _RECORD_BYTES + 65_535  # … with a comment, at most
 
 
-def _zip(file: LimitedReader, size: int, limits: Limits) -> zipfile.ZipFile:
+def _zip(file: LimitedReader, limits: Limits) -> zipfile.ZipFile:
     """Read the central directory, whose size is not limited by the format."""
     file.allot(limits.archive_members * _BYTES_PER_ENTRY + _READER_BYTES, ARCHIVE_TOO_MANY_MEMBERS)
-    try:
-        return zipfile.ZipFile(cast(IO[bytes], file))
-    except zipfile.BadZipFile as error:
-        file.allot(_END_BYTES + _READER_BYTES)
-        file.seek(0)
-        starts_well = _START.startswith(file.read(len(_START)))
-        file.seek(max(0, size - _END_BYTES))
-        tail = file.read(_END_BYTES)
-        end = tail.rfind(_END)
-        if starts_well and (end < 0 or len(tail) - end < _RECORD_BYTES):
-            raise ArchiveRejected(ARCHIVE_TRUNCATED.at()) from error
-        raise
+    return zipfile.ZipFile(cast(IO[bytes], file))
 
 
 def _zip_entries(
@@ -285,14 +269,11 @@ _BLOCK = 512  # bytes
 def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
     """Unpack the gzip streams of a file and check the size on the way."""
     unpacked = 0
-    try:
-        with gzip.GzipFile(fileobj=file) as stream:
-            while out := stream.read(_CHUNK):
-                unpacked += len(out)
-                check_size(unpacked, file.tell(), limits)
-                spool.write(out)
-    except EOFError as error:
-        raise ArchiveRejected(ARCHIVE_TRUNCATED.at()) from error
+    with gzip.GzipFile(fileobj=file) as stream:
+        while out := stream.read(_CHUNK):
+            unpacked += len(out)
+            check_size(unpacked, file.tell(), limits)
+            spool.write(out)
 
 
 def _tar_entries(
@@ -304,7 +285,7 @@ def _tar_entries(
             _utf8(name.encode(errors="surrogateescape"), name)
             kind = _tar_type(info)
             if kind == S_IFREG and info.offset_data + info.size > size:
-                raise ArchiveRejected(ARCHIVE_TRUNCATED.at())
+                raise ArchiveRejected(ARCHIVE_CORRUPT.at())
             target = None
             if kind == S_IFLNK:
                 target = _utf8(info.linkname.encode(errors="surrogateescape"), name)
@@ -312,10 +293,8 @@ def _tar_entries(
             yield ArchiveEntry(name, kind | S_IMODE(info.mode), info.size, target, chunks)
         reader.allot(_BLOCK)
         reader.seek(archive.offset)
-        block = reader.read(_BLOCK)
-        if block.strip(b"\0"):
-            kind_of_end = ARCHIVE_TRUNCATED if len(block) < _BLOCK else ARCHIVE_CORRUPT
-            raise ArchiveRejected(kind_of_end.at())
+        if reader.read(_BLOCK).strip(b"\0"):
+            raise ArchiveRejected(ARCHIVE_CORRUPT.at())
 
 
 def _next(archive: tarfile.TarFile, reader: LimitedReader) -> tarfile.TarInfo | None:
@@ -341,7 +320,7 @@ def _tar_type(info: tarfile.TarInfo) -> int:
     if info.issym():
         return S_IFLNK
     if info.islnk():
-        raise _refused(ARCHIVE_HARD_LINK, info.name, "is a hard link")
+        raise _refused(ARCHIVE_SPECIAL_MEMBER, info.name, "is a hard link")
     if info.issparse():
         raise _refused(ARCHIVE_SPECIAL_MEMBER, info.name, "is a sparse file")
     if info.isreg():
@@ -357,6 +336,6 @@ def _tar_chunks(reader: LimitedReader, info: tarfile.TarInfo) -> Iterator[bytes]
             reader.seek(offset)
             chunk = reader.read(min(left, _CHUNK))
             if not chunk:
-                raise ArchiveRejected(ARCHIVE_TRUNCATED.at())
+                raise ArchiveRejected(ARCHIVE_CORRUPT.at())
             left, offset = left - len(chunk), offset + len(chunk)
             yield chunk

@@ -14,7 +14,6 @@ from pipeline.roots.archives.formats import ArchiveEntry, ArchiveRejected
 from pipeline.roots.codes import (
     ARCHIVE_DUPLICATE_MEMBER,
     ARCHIVE_LINK_LEAVES,
-    ARCHIVE_NAMES_COLLIDE,
     ARCHIVE_PATH_UNSAFE,
     ARCHIVE_TOO_MANY_MEMBERS,
     LINK_DANGLING,
@@ -148,7 +147,7 @@ class ArchiveTree:
         folded = unicodedata.normalize("NFC", path).casefold()
         if folded in self._folded:
             raise ArchiveRejected(
-                ARCHIVE_NAMES_COLLIDE.at(
+                ARCHIVE_DUPLICATE_MEMBER.at(
                     f"{quoted(path[1:])} differs from another path only in case or in Unicode "
                     "normalization."
                 )

@@ -176,7 +176,7 @@ def test_an_archive_is_judged_as_the_folders_in_it(
     assert [found.code for found in packed.findings] == ["native-binary"]
     assert packed.place(packed.findings[0]) == "x.zip!/one/run.so"
     (cut,) = judged("cut.tgz")
-    assert (cut.name, cut.loadable, cut.findings[0].code) == ("cut", False, "archive-truncated")
+    assert (cut.name, cut.loadable, cut.findings[0].code) == ("cut", False, "archive-corrupt")
 
 
 def test_a_name_that_is_not_utf8_is_judged_and_named(tmp_path: Path, skill: SkillWriter) -> None:
