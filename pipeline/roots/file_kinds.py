@@ -105,9 +105,6 @@ def is_skill_md(name: str) -> bool:
     return len(name) == len(SKILL_MD) and name.lower() == "skill.md"
 
 
-FILE_BYTES = 64 * 1024
-"""Bytes of the largest file that is judged."""
-
 SKILL_BYTES = 1024 * 1024
 """Bytes that are judged of one skill besides its SKILL.md, in the order of `chosen`."""
 
@@ -135,7 +132,7 @@ def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
     """
     left, files = SKILL_BYTES, SKILL_FILES
     for path, size in sorted(entries, key=lambda entry: _rank(entry[0])):
-        if files and size <= min(FILE_BYTES, left):
+        if files and size <= left:
             left, files = left - size, files - 1
             yield path
 

@@ -45,6 +45,7 @@ class Snapshot:
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
     secrets: tuple[SecretFile, ...] = ()  # in files that are not left out
     words: Mapping[str, Words] = field(default_factory=dict)  # found in texts, by path
+    large: Mapping[str, str] = field(default_factory=dict)  # texts that are judged, not stored
 
     @property
     def is_whole(self) -> bool:
@@ -54,7 +55,7 @@ class Snapshot:
     @property
     def texts(self) -> Mapping[str, str]:
         """The texts beside SKILL.md that are judged, by path."""
-        texts = {f.path: f.text for f in self.files if f.text is not None}
+        texts = {f.path: f.text for f in self.files if f.text is not None} | self.large
         sizes = ((f.path, f.size) for f in self.files if f.path in texts and f.kind != "skill_md")
         return {path: texts[path] for path in chosen(sizes)}
 

@@ -163,6 +163,7 @@ class Source:
         problems: list[Finding] = list(folder.problems)
         secret_files: list[secrets.SecretFile] = []
         words: dict[str, Words] = {}
+        large: dict[str, str] = {}
         most = max(_CHUNK, limits.skill_md_bytes, limits.text_bytes)
         for path, stat in folder.files_to_read(limits):
             try:
@@ -178,6 +179,8 @@ class Source:
             kind, size = kind_of(path, name), stat.st_size
             stored = text if path != name and size <= limits.text_bytes else None
             files.append(FileEntry(path, size, sha256, mode, kind, text is not None, stored))
+            if text is not None and stored is None and len(head) == size:
+                large[path] = text
             words[path] = Words() if text is None else found(text)
             if secret := secrets.in_file(path, text, words[path]):
                 secret_files.append(secret)
@@ -194,6 +197,7 @@ class Source:
             left_out=folder.left_out,
             secrets=tuple(secret_files),
             words=words,
+            large=large,
         )
 
     def _chunks(self, folder: Folder, path: str, expected: os.stat_result) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.roots.file_kinds import FILE_BYTES, SKILL_BYTES, SKILL_FILES, chosen, is_read
+from pipeline.roots.file_kinds import SKILL_BYTES, SKILL_FILES, chosen, is_read
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ def test_scripts_and_documents_are_read(path: str, is_chosen: bool) -> None:
 
 def test_the_bytes_and_files_are_bounded() -> None:
     """A large file is skipped, and the first files are read up to a number of bytes and files."""
-    assert list(chosen([("a.md", FILE_BYTES + 1), ("b.md", FILE_BYTES)])) == ["b.md"]
-    many = [(f"{number:03}.md", FILE_BYTES) for number in range(20)]
-    assert len(list(chosen(many))) == SKILL_BYTES // FILE_BYTES
+    assert list(chosen([("a.md", SKILL_BYTES + 1), ("b.md", SKILL_BYTES)])) == ["b.md"]
+    many = [(f"{number:03}.md", SKILL_BYTES // 16) for number in range(20)]
+    assert len(list(chosen(many))) == 16
     small = [(f"{number:03}.md", 1) for number in range(SKILL_FILES + 9)]
     assert len(list(chosen(small))) == SKILL_FILES

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
-from pipeline.roots.file_kinds import FILE_BYTES
+from pipeline.roots.file_kinds import SKILL_BYTES
 from pipeline.validation.profiles.safety import rules as safety_rules
 from pipeline.validation.references import MOST_REFERENCES
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
@@ -614,9 +614,10 @@ HOSTILE_COMMANDS = (
 @pytest.mark.parametrize("unit", HOSTILE_COMMANDS)
 def test_hostile_scripts_and_references_take_no_second(unit: str) -> None:
     """Files as large as are read are checked quickly, and the body, too."""
-    text = unit * (FILE_BYTES // len(unit.encode()))
-    texts = {f"scripts/a{number}.py": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
-    texts |= {f"references/a{number}.md": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
+    size = SKILL_BYTES // 4
+    text = unit * (size // len(unit.encode()))
+    texts = {f"scripts/a{number}.py": f"{number}{text}"[:size] for number in range(2)}
+    texts |= {f"references/a{number}.md": f"{number}{text}"[:size] for number in range(2)}
     of = skill(f"references/ {text}", texts=texts)
     assert takes_no_second(of)
 
