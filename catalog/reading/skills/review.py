@@ -56,7 +56,9 @@ def find(db: Database, asked: Asked) -> Row:
 def waiting(db: Database, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
     """Return the newest versions that wait for review: dangers first, then the longest waiting."""
     values = {"limit": limit, "offset": offset}
-    return [_compared(db, row) for row in db.rows(_WAITING, values)]
+    rows = db.rows(_WAITING, values)
+    known = {host for (host,) in db.execute(_KNOWN_HOSTS)} if rows else set()
+    return [_compared(db, row, known | _NAMESPACES) for row in rows]
 
 
 def unpublished(db: Database, query: str) -> list[str]:
@@ -92,11 +94,12 @@ def of_skill(db: Database, skill: int) -> Row | None:
     return db.row(_OF_SKILL, [skill])
 
 
-def _compared(db: Database, row: Row) -> Waiting:
+def _compared(db: Database, row: Row, known: set[str]) -> Waiting:
     old, new = (versions.files(db, row[key]) for key in ("published_id", "version_id"))
     changes = versions.differing(old, new)
     old_tools, new_tools = (_tools(row[key]) for key in ("published_described", "described"))
-    old_hosts, new_hosts = (_hosts(row[key]) for key in ("published_described", "described"))
+    hosts = _hosts(row["described"])
+    known = known.union(_hosts(row["published_described"]))
     changed = (*changes["added"], *changes["changed"])
     facts = {
         "skill": row["name"],
@@ -105,11 +108,11 @@ def _compared(db: Database, row: Row) -> Waiting:
         **changes,
         "scripts": [path for path in changed if versions.is_script(new[path])],
         "new_tools": [tool for tool in new_tools if tool not in old_tools],
-        "new_hosts": [host for host in new_hosts if host not in old_hosts],
+        "new_hosts": [host for host in hosts if host not in known],
         "findings": db.rows(_SAFETY, [row["id"]]),
     }
     text = sum(file["size"] for file in new.values() if file["is_text"])
-    return Waiting(row, facts, text > mentions.MOST_TEXT or len(new_hosts) == mentions.MOST)
+    return Waiting(row, facts, text > mentions.MOST_TEXT or len(hosts) == mentions.MOST)
 
 
 def _hosts(described: str | None) -> list[str]:
@@ -123,6 +126,11 @@ def _tools(described: str | None) -> list[str]:
     return _TOOL.findall(json.loads(described or "{}").get("allowed_tools") or "")
 
 
+_NAMESPACES = {"www.w3.org", "purl.org", "json-schema.org", "schemas.openxmlformats.org"}
+"""Hosts of names in XML and JSON, which nobody asks for."""
+_KNOWN_HOSTS = """
+    SELECT DISTINCT h.value FROM skills AS s, json_each(s.hosts) AS h WHERE s.status = 'active'
+"""
 _WORD = re.compile(r"[^\W_]+")
 _UNPUBLISHED = f"""
     SELECT DISTINCT s.name FROM {AWAITING_REVIEW} AND s.status = 'pending' ORDER BY s.name

@@ -1,5 +1,7 @@
 """Page of the versions that wait for review."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 from catalog.model.skill import RootSpec
@@ -42,6 +44,35 @@ def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
     assert "https://&lt;b&gt;Evil" in page
     assert "<b>Evil" not in page
     assert "This page is empty." in site.get("/review?page=9").text
+
+
+def test_a_host_is_new_where_no_skill_has_it(site: Site, catalog: Path) -> None:
+    """Those that other skills name, and those of namespaces, are no change that matters."""
+    store = Store.open(catalog)
+    rooted(store, RootSpec(ROOT, review="always"), RootSpec("/company", "enterprise"))
+    known = judged("zz-large", "x" * 900, body="https://known.dev/a\n", allowed_tools="Bashful")
+    store.apply([known], trigger="event", at=NOON)
+    store.review(Asked("zz-large", "/x/zz-large"), Decision("approved", "ana", iso(NOON), ""))
+    body = "https://known.dev/b https://unheard.dev http://www.w3.org/2000/svg\n"
+    store.apply([judged("word-count", "Counts.", body=body)], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/review").text
+    assert re.findall(r'<span class="badge odd">([\w.]+\.\w+)</span>', page) == ["unheard.dev"]
+
+
+def test_a_catalog_with_nothing_approved_says_so(
+    tmp_path: Path, serve: Callable[[Path], Site]
+) -> None:
+    """It is not empty; the skills wait for a person."""
+    store = Store.open(tmp_path / "catalog.db")
+    rooted(store, RootSpec(ROOT, review="always"))
+    store.apply([judged("first"), judged("second")], trigger="event", at=NOON)
+    store.close()
+    site = serve(tmp_path / "catalog.db")
+    for path in ("/", "/skills"):
+        page = site.get(path).text
+        assert "No skill is approved yet." in page
+        assert ">2 versions wait for review</a>" in page
 
 
 def test_the_head_counts_what_waits(site: Site, catalog: Path) -> None:
