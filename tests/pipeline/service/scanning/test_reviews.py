@@ -111,7 +111,7 @@ def test_a_rejection_needs_a_reason_and_keeps_the_last_version(serving: Serving)
     status = command(serving, "status").stdout
     assert "last approved version stays: a  by ana: It sends data." in status
     assert "its newest version was rejected in review" in command(serving, "status", "a").stdout
-    assert "(rejected in review)" in command(serving, "versions", "a").stdout
+    assert "(rejected in review: It sends data.)" in command(serving, "versions", "a").stdout
     assert reconcile.compare_once(serving.settings).differences == ()
     again = command(serving, "review", "approve", "nothing")
     assert again.returncode == 2
