@@ -77,6 +77,7 @@ def test_a_library_is_imported_only_in_its_home(library: str) -> None:
     assert strays == []
 
 
+@pytest.mark.requirement("card/packages")
 @pytest.mark.parametrize("library", HOMES)
 def test_a_home_is_used(library: str) -> None:
     """A library without an import leaves the table."""

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from catalog.model.outcome import RunFile, RunOutcome
 from catalog.prompt_index import query
 from catalog.prompt_index.spec import IndexSpec
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import DEFAULT_PROFILES
+from pipeline.outcomes.parser import judge_outcome
 from tests.support.documents import document, skills_in
 from tests.support.roots_of_levels import Roots
 from tests.support.shelf import Shelf
@@ -322,3 +324,139 @@ def judged(folder: Path) -> Judgement:
 def test_all_packages_of_the_document_are_found() -> None:
     """The basic one, two of weather, and three whole ones."""
     assert len(list(skills_in(document("004")))) == 6
+
+
+# Trees and JSON
+
+
+def files_in(tree: str) -> dict[str, str]:
+    """Return the files of a drawn tree, relative to the folder of its SKILL.md."""
+    files, above = {}, list[tuple[int, str]]()
+    for line in tree.splitlines():
+        branch = re.match(r"(.*[├└]─+ )(\w[\w.-]+/?)(?= |$)", line)
+        if branch:
+            above = [(place, name) for place, name in above if place < len(branch[1])]
+            path = "".join(name for _, name in above) + branch[2]
+            above.append((len(branch[1]), branch[2]))
+            if not path.endswith("/"):
+                files[path] = "print(1)\n" if path.endswith(".py") else "# Text\n"
+    (top,) = (path.removesuffix("SKILL.md") for path in files if path.endswith("SKILL.md"))
+    return {path.removeprefix(top): text for path, text in files.items()}
+
+
+OUR_TREE = """
+table/
+├── SKILL.md              ← with two fields
+├── REFERENCE.md
+├── scripts/              ← two scripts
+│   ├── read.py
+│   ├── helpers/
+│   │   └── cells.py
+│   └── ...
+├── references/
+│   └── api.pdf
+├── tests/
+│   └── check.py
+└── LICENSE.txt
+"""
+
+
+def is_taken(tree: str, shelf: Shelf) -> None:
+    """Check that each file of a tree is in the catalog, its inventory and its package."""
+    files = files_in(tree)
+    files.pop("SKILL.md")
+    write_skill(shelf.root / "drawn", files=files)
+    shelf.scan()
+    row = shelf.db.execute("SELECT file_inventory FROM skills WHERE name = 'drawn'").fetchone()
+    inventory = json.loads(row[0])
+    assert inventory["totalFiles"] == len(files) + 1
+    assert inventory["scriptFiles"] == sorted(name for name in files if name.startswith("scripts/"))
+    published = shelf.version_folder("drawn")
+    assert all((published / name).is_file() for name in files)
+    found = judged(shelf.root / "drawn").findings
+    assert not [f for f in found if f.code in ("script-missing", "code-outside-scripts")]
+
+
+@pytest.mark.requirement("apexbridge/layout-optional", "prd/example-package")
+def test_each_file_of_a_tree_is_taken(shelf: Shelf) -> None:
+    """All of them are published, and the inventory counts them."""
+    assert len(files_in(OUR_TREE)) == 7
+    is_taken(OUR_TREE, shelf)
+
+
+@pytest.mark.parametrize(("number", "files"), [("001", 7), ("002", 3), ("004", 4)])
+def test_each_file_of_a_tree_of_the_documents_is_taken(
+    number: str, files: int, shelf: Shelf
+) -> None:
+    """The largest tree of each document."""
+    drawn = re.findall(r"(?:^.*[├└│].*\n)+", document(number), re.MULTILINE)
+    tree = max(drawn, key=len)
+    assert len(files_in(tree)) == files
+    is_taken(tree, shelf)
+
+
+INVENTORY = {
+    "hasSkillMd": True,
+    "hasScripts": True,
+    "hasReferences": True,
+    "scriptFiles": ["scripts/one.py", "scripts/two.py"],
+    "referenceFiles": ["GUIDE.md", "FIELDS.md"],
+    "templateFiles": [],
+    "totalFiles": 5,
+    "totalSizeBytes": 0,
+}
+
+
+def is_inventory(example: dict[str, object], shelf: Shelf) -> None:
+    """Check that the catalog has the inventory of a package with the files that it lists."""
+    paths = [path for value in example.values() if isinstance(value, list) for path in value]
+    write_skill(shelf.root / "listed", files=dict.fromkeys(paths, "x\n"))
+    shelf.scan()
+    row = shelf.db.execute("SELECT file_inventory FROM skills WHERE name = 'listed'").fetchone()
+    stored = json.loads(row[0])
+    assert list(stored) == list(example)
+    for key, value in example.items():
+        if not key.startswith("total"):
+            assert stored[key] == (sorted(value) if isinstance(value, list) else value), key
+
+
+@pytest.mark.requirement("prd/definition-inventory")
+def test_the_inventory_is_that_of_its_files(shelf: Shelf) -> None:
+    """It has exactly these keys, in this order."""
+    is_inventory(INVENTORY, shelf)
+
+
+def test_the_inventory_of_the_document_is_that_of_its_files(shelf: Shelf) -> None:
+    """Its totals count further files that it does not name."""
+    (example,) = (each for each in examples("001") if "totalFiles" in each)
+    is_inventory(example, shelf)
+
+
+def examples(number: str) -> Iterator[dict[str, object]]:
+    """Yield the objects in blocks of JSON of a document."""
+    for block in re.findall(r"```json\n(.*?)```", document(number), re.DOTALL):
+        for text in re.split(r"(?<=\})\n(?=\{)", block.strip()):
+            yield json.loads(text)
+
+
+def test_the_envelope_of_the_document_is_an_outcome() -> None:
+    """Its importance of 0.8 is 4 of 5; its memory has no owner."""
+    (example,) = examples("004")
+    outcome = judge_outcome(RunFile("run.json", None), json.dumps(example).encode())
+    assert isinstance(outcome, RunOutcome)
+    assert (outcome.form, outcome.findings) == ("abp", ())
+    (write,) = outcome.memory_writes
+    assert (write.importance, write.importance_declared, write.owner_type) == (4, 0.8, None)
+
+
+def test_the_response_of_the_document_has_the_columns_of_the_view(shelf: Shelf) -> None:
+    """Each key of it, and of its inventory."""
+    (example,) = (each for each in examples("001") if "skillId" in each)
+    row = shelf.db.execute("SELECT * FROM skill_definitions WHERE name = 'pdf'")
+    stored = dict(zip((column[0] for column in row.description), row.fetchone(), strict=True))
+    assert example.keys() <= stored.keys()
+    inventory = example["fileInventory"]
+    assert isinstance(inventory, dict)
+    assert inventory.keys() <= json.loads(stored["fileInventory"]).keys()
+    assert re.fullmatch(r"\d{8}-\d{6}", stored["currentVersion"])
+    assert stored["isActive"] == 1

@@ -9,7 +9,7 @@ import apscheduler.triggers.interval
 import pytest
 
 from pipeline.service import timer as timer_module
-from pipeline.service.timer import Timer
+from pipeline.service.timer import JITTER, Timer
 from tests.support.waiting import PATIENCE
 
 
@@ -56,6 +56,26 @@ def test_a_changed_clock_does_not_change_the_interval_of_a_job(
         timer.stop()
 
 
+@pytest.mark.requirement("card/timer")
+def test_the_next_run_is_known_and_has_jitter() -> None:
+    """It is an interval from now, and by a part of that later, another one each time."""
+    timer, seconds = Timer(), set[float]()
+    timer.every(1000, "work", lambda: None)
+    assert timer.next_run("work") is None
+    try:
+        for _ in range(5):
+            timer.start()
+            due = timer.next_run("work")
+            assert due
+            seconds.add(round((due - datetime.now(UTC)).total_seconds()))
+    finally:
+        timer.stop()
+    assert min(seconds) >= 1000 * (1 - JITTER) - 5
+    assert max(seconds) <= 1000 * (1 + JITTER) + 5
+    assert len(seconds) > 1
+
+
+@pytest.mark.requirement("card/timer")
 def test_missed_runs_are_not_made_up_for(clock: type[Clock]) -> None:
     """The clock of a small machine may start in 1970 and jump to the present at any moment."""
     timer, ran = Timer(), threading.Semaphore(0)
