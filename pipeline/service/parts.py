@@ -314,39 +314,26 @@ class Publication:
         self.is_untested = routing.run_next(self._store.db)
 
 
-SHARE = 0.1
-"""Share of idle time for the verification of packages."""
-IDLE = 0.1
-"""Seconds without other work that a step needs: no change should have to wait for one."""
-
-
 class PackageCheck:
     """Verification of published packages, a few at a time, while there is no other work."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
         self._steps: Iterator[Collection[Key]] = iter(())
-        self._due = NEVER
+        self._is_begun = False
 
     def begin(self) -> None:
         """Begin with the packages whose last verification is the oldest."""
         self._steps = self._work.store.repair.verify(lambda: datetime.now(UTC))
-        self._due = time.monotonic()
+        self._is_begun = True
 
     def seconds_to_next(self, now: float) -> float:
-        """Return the seconds until the next step; other work in less than IDLE postpones it."""
-        if self._work.scans.is_wanted:
-            return NEVER
-        if self._due <= now and self._work.units.seconds_to_next(now) < IDLE:
-            self._due = now + IDLE
-        return max(0.0, self._due - now)
+        """Return the seconds until the next step."""
+        is_free = not self._work.scans.is_wanted and self._work.units.seconds_to_next(now) > 0.0
+        return at_once(self._is_begun and is_free)
 
     def step(self) -> None:
-        """Verify a few packages; the skills of those that cannot be repaired are scanned again.
-
-        The pause before the next step keeps verification within SHARE.
-        """
-        began, self._due = time.monotonic(), NEVER
+        """Verify a few packages; the skills of those that cannot be repaired are scanned again."""
         repaired = self._work.store.repair.count
         try:
             keys = next(self._steps, None)
@@ -354,8 +341,8 @@ class PackageCheck:
             self.begin()
             raise
         if keys is None:
+            self._is_begun = False
             return
-        self._due = began + (time.monotonic() - began) / SHARE
         self._work.units.scan_again(keys)
         if self._work.store.repair.count != repaired:  # those beyond repair are not published
             self._work.publication.publish_now()
