@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from catalog.database.expressions import CANNOT_BE_GIVEN, withheld_reason
 from catalog.database.queries import Database, Row, Writer, to_json
-from catalog.model.precedence import advantage, precedence
-from catalog.model.values import IngestionOutcome, Trigger
+from catalog.model.naming import bare_name, is_slug
+from catalog.model.paths import last_name
+from catalog.model.values import LEVELS, IngestionOutcome, Trigger
 from catalog.text.humanize import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
@@ -86,6 +87,64 @@ def rivals_of(db: Database, skill_ids: Iterable[str]) -> dict[str, list[Row]]:
 def winner_of(rivals: Sequence[Row]) -> Row:
     """Return the rival that has the skill_id."""
     return min(rivals, key=precedence)
+
+
+class Precedence(NamedTuple):
+    """Sort key of skills that share a skill_id; the smallest wins."""
+
+    level_rank: int
+    is_not_preferred: bool  # by `skilldrop prefer`
+    root_position: int
+    is_alias: bool  # reached through a link; its target comes first
+    is_other_spelling: bool  # `PDF-Tools` gives way to `pdf-tools`
+    name_since: str  # the time when it took the name: the incumbent keeps it
+    is_other_folder: bool  # its folder has another name
+    is_invalid: bool  # by the specification
+    depth: int
+    path: str  # compared by code point
+
+
+def precedence(row: Row) -> Precedence:
+    """Return the precedence of a skill.
+
+    The row has the columns of `skills` and the position of the root.
+    """
+    path = row["path"]
+    name = bare_name(row["name"], row["namespace"])
+    return Precedence(
+        level_rank=LEVELS.index(row["level"]),
+        is_not_preferred=row["preferred_at"] is None,
+        root_position=row["position"],
+        is_alias=bool(row["is_alias"]),
+        is_other_spelling=not is_slug(name),
+        name_since=row["name_since"] or "",
+        is_other_folder=last_name(path) != name,
+        is_invalid=not row["spec_valid"],
+        depth=path.count("/"),
+        path=path,
+    )
+
+
+def advantage(winner: Precedence, other: Precedence) -> str:
+    """Return why a skill comes before another one of its level in a few words, else ""."""
+    return next(
+        _ADVANTAGES.get(field, "")
+        for field, one, two in zip(Precedence._fields, winner, other, strict=True)
+        if one != two
+    )
+
+
+_ADVANTAGES = {
+    "is_not_preferred": "preferred by `skilldrop prefer`",
+    "root_position": "in an earlier root",
+    "is_alias": "not behind a link",
+    "is_other_spelling": "with exactly this name",
+    "name_since": "accepted first",
+    "is_other_folder": "in a folder of this name",
+    "is_invalid": "valid by the specification",
+    "depth": "less deep in the root",
+    "path": "first by path",
+}
 
 
 def _take_name(rivals: Sequence[Row], at: str) -> list[tuple[str, int]]:
