@@ -98,6 +98,7 @@ FIELDS = (
     "status",
     "status_reason",
     "level",
+    "source",
     "root",
     "path",
     "version",

@@ -29,6 +29,7 @@ _STATE_FIELDS = (
     "status",
     "status_reason",
     "level",
+    "source",
     "plugin",
     "root",
     "path",

@@ -41,7 +41,8 @@ def in_words(db: Database, before: Row, record: SkillRecord, described: str) -> 
         f"{sign}{number:,}" for sign, number in (("+", added), ("\u2212", removed)) if number
     )
     if lines:
-        parts.append(f"{lines} lines in {count(compared, 'file')}")
+        noun = "line" if added + removed == 1 else "lines"
+        parts.append(f"{lines} {noun} in {count(compared, 'file')}")
     return ", ".join(parts)
 
 

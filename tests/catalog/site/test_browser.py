@@ -18,6 +18,13 @@ EVERYWHERE = [
     "/skills?q=nothing-has-this",
     "/skills/csv-profile",
     "/skills/oddity",
+    *(
+        f"/skills/oddity#{part}"
+        for part in ("findings", "files", "versions", "related", "indexes", "about")
+    ),
+    "/skills?status=all",
+    "/sources",
+    "/sources/skilldrop",
     "/skills/broken",
     "/skills/csv-profile/view/scripts/profile_csv.py",
     "/skills/csv-profile/versions",

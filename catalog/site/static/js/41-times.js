@@ -17,9 +17,24 @@
   };
   // Lists by day get the days of the reader, in place of those in UTC.
   const headings = [...document.querySelectorAll("h2.day:has(.utc)")].filter((heading) => heading.nextElementSibling?.matches("ol"));
-  const rows = headings.flatMap((heading) => [...heading.nextElementSibling.children]);
   const named = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
-  const moments = rows.map((row) => new Date(row.querySelector("time[datetime*=T]")?.dateTime));
+  const momentOf = (row) => new Date(row.querySelector("time[datetime*=T]")?.dateTime);
+  // A row with changes of two days of the reader becomes two rows.
+  const split = (row) => {
+    const changes = [...row.querySelectorAll(".inner > li")].map((change) => named.format(momentOf(change)));
+    const days = [...new Set(changes)];
+    return days.length < 2 ? [row] : days.map((day) => {
+      const part = row.cloneNode(true);
+      [...part.querySelectorAll(".inner > li")].forEach((change, n) => { if (changes[n] !== day) change.remove(); });
+      part.querySelector(".row-head .figure")?.replaceChildren(part.querySelector(".inner time").cloneNode(true));
+      part.querySelector(".row-head .small")?.remove();
+      return part;
+    });
+  };
+  const all = headings.flatMap((heading) => [...heading.nextElementSibling.children]);
+  const rows = all.some((row) => isNaN(momentOf(row))) ? all : all.flatMap(split)
+    .sort((one, other) => momentOf(other).setHours(0, 0, 0, 0) - momentOf(one).setHours(0, 0, 0, 0));
+  const moments = rows.map(momentOf);
   if (rows.length && !moments.some(isNaN)) {
     const place = document.createComment("");
     headings[0].before(place);

@@ -84,6 +84,13 @@ def test_changes_since_a_time_are_offered_and_told_in_words(site: Site, catalog:
     assert site.ask("get", "/activity?since=never").status_code == 400
 
 
+def test_the_front_page_leads_to_who_shadows_whom(site: Site) -> None:
+    """The list behind its link names the winner of each shadowed skill."""
+    assert '<a href="/skills?status=shadowed">' in site.get("/").text
+    listed = site.get("/skills?status=shadowed").text
+    assert re.search(r"Shadowed by the enterprise skill in [^<]*company/dup", listed)
+
+
 def test_a_moved_folder_is_told_with_both_places(site: Site, catalog: Path) -> None:
     """The name of a skill may be the same before and after."""
     with closing(Store.open(catalog)) as store:
