@@ -119,8 +119,8 @@ async def asset(context: RequestContext) -> Response:
 
 
 async def robots(context: RequestContext) -> Response:
-    """Tell crawlers to read the skills, and not each choice of filters, table and comparison."""
-    kept = ("catalog", "search.json", "questions", "skills?", "skills/*/versions", "activity?")
+    """Tell crawlers to read the pages, and not each table, search by a program and comparison."""
+    kept = ("catalog", "search.json", "skills/*/versions/compare")
     lines = ["User-agent: *", *(f"Disallow: {context.path('/')}{path}" for path in kept)]
     return responses.of_text(context.request, "\n".join(lines) + "\n", responses.TEXT)
 
