@@ -37,7 +37,7 @@ FOR_PROGRAMS = (
     "/~63atalog/skills.csv?_stream=1",
 )
 REFUSED = {
-    "/_internal.json?sql=select+1": 403,
+    "/_internal.json?sql=select+1": 404,
 }
 
 
