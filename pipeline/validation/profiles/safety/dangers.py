@@ -51,8 +51,10 @@ class Shape:
 
     def kind_of(self, match: re.Match[str]) -> FindingType:
         """Return the kind of a danger, by the words around it."""
+        if not self.when:
+            return self.kind
         around = max(match.start() - _AROUND, 0), match.end() + _AROUND
-        is_worse = self.when and re.compile(_whole(self.when), re.I).search(match.string, *around)
+        is_worse = re.compile(_whole(self.when), re.I).search(match.string, *around)
         return self.worse if is_worse else self.kind
 
 
@@ -127,34 +129,30 @@ def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Matc
 def _parts(text: str, shape: Shape, offsets: list[int]) -> list[tuple[int, int]]:
     """Return the offsets of the first lines with a word of a shape, by those of its words."""
     parts: list[tuple[int, int]] = []
-    size = 0
+    size, last = 0, -1
     for at in offsets:
-        if shape.lines == 1 and parts and at < parts[-1][1]:
+        if at < last and shape.lines == 1:
             continue
         if size > _MOST_CHARACTERS:
             break
         start, end = _part(text, at, shape.lines)
-        last = parts[-1][1] if parts else -1
-        size += max(end - max(start, last), 0)
+        size += end - max(start, last)
         if start <= last:
-            start, end = parts.pop()[0], max(end, last)
+            start, _ = parts.pop()
         parts.append((start, end))
+        last = end
     also = shape.also
     return [(a, b) for a, b in parts if not also or any(map(text[a:b].lower().__contains__, also))]
 
 
 def _part(text: str, at: int, lines: int) -> tuple[int, int]:
     """Return the offsets of a line and of those around it that a pattern may span."""
-    first = max(at - _LONGEST, 0)
-    start = end = at
-    for _ in range(lines):
-        if (start := text.rfind("\n", first, start)) < 0:
-            break
-    while (end := text.find("\n", end, at + _LONGEST)) > 0:
-        if (lines := lines - 1) < 1:
-            break
-        end += 1
-    return max(start + 1, first), min(at + _LONGEST, len(text)) if end < 0 else end
+    first, last = max(at - _LONGEST, 0), at + _LONGEST
+    start, end = text.rfind("\n", first, at), text.find("\n", at, last)
+    for _ in range(1, lines):
+        start = text.rfind("\n", first, start) if start > 0 else -1
+        end = text.find("\n", end + 1, last) if end >= 0 else -1
+    return start + 1 if start >= 0 else first, min(last, len(text)) if end < 0 else end
 
 
 _SHAPES = tuple(
