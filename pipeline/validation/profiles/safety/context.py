@@ -45,17 +45,21 @@ _COMMENT = re.compile(r"\s*(?:#|//|\*|<!--|--\s|REM\b|::)")
 _CASE = re.compile(r"\s*\(?[*\"'][^\n]{0,200}\)")  # a pattern of `case`, or an entry of a list
 _RUNS = re.compile(
     r"\b(?:eval|exec\w*|system|run\w*|popen|call|check_\w+|spawn\w*|getoutput|subprocess|shell|ssh"
-    r"|sh|bash|zsh|su|sudo|xargs|invoke\w*|iex|powershell|pwsh|cmd\s*/c)\b",
+    r"|sh|bash|zsh|su|sudo|xargs|invoke\w*|iex|powershell|pwsh|cmd\s*/c|plistlib)\b",
     re.IGNORECASE,
 )
 _STRING = re.compile(r"([\"'`])(?:(?!\1)[^\\\n]|\\.){0,300}\1")
+_SHELL_LIST = re.compile(r"[\"'](?:-c|/c|-Command)[\"']\s*,\s*\w?\Z", re.IGNORECASE)
 _ASSIGNED = re.compile(r"(\w+)\s*(?::[^=\n]{1,40})?(?:=|:=|\+=)\s*[\[({]*\s*\w?\Z")
 _RUNS_NAME = (
     r"(?:\bsubprocess\.\w+\(|\b(?:os\.)?(?:system|popen)\(|\b(?:exec|spawn)(?:File)?(?:Sync)?\("
     r"|\b(?:eval|run|getoutput|check_output|check_call|shell_exec|passthru)\(|\beval\s"
-    r"|\b(?:ba|z)?sh\s+-c\b|\b(?:iex|invoke-expression)\b)"
+    r"|\burlopen\(|\b(?:ba|z)?sh\s+-c\b|\b(?:iex|invoke-expression)\b)"
 )
-_HEREDOC = re.compile(r"\bcat\b[^\n|]{0,80}<<-?[ \t]*[\"']?(\w{1,40})[\"']?[^\n|]{0,80}\n")
+_HEREDOC = re.compile(
+    r"\bcat\b(?![^\n]{0,80}>\s*\S*(?:rc|profile|\.z?sh|/etc/))[^\n|]{0,80}<<-?[ \t]*[\"']?(\w{1,40})"
+    r"[\"']?[^\n|]{0,80}\n"
+)
 _WORD = re.compile(r"\w")
 _NEAR = 3_000  # characters before a command in which a block of text may start
 
@@ -158,8 +162,7 @@ def _is_in_literal(text: str, first: int, start: int, end: int, quotes: str) -> 
 
 def _is_run(text: str, lead: str) -> bool:
     """Return whether a text is run that follows this part of a line, by its name if it has one."""
-    lead = _STRING.sub("", lead)
-    if _RUNS.search(lead):
+    if _SHELL_LIST.search(lead) or _RUNS.search(lead := _STRING.sub("", lead)):
         return True
     if not (name := _ASSIGNED.search(lead)):
         return False
