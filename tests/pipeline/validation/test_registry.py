@@ -112,7 +112,7 @@ def _empty(skill: Path) -> None:
 
 
 def _long(skill: Path) -> None:
-    (skill / "notes.md").write_text("A note.\n" * 9_000, "utf-8")
+    (skill / "notes.md").write_text("A note.\n" * 150_000, "utf-8")
 
 
 # Made here because git, or a packager that reads what git carries, cannot hold them: files that

@@ -57,8 +57,8 @@ _RUNS_NAME = (
     r"|\burlopen\(|\b(?:ba|z)?sh\s+-c\b|\b(?:iex|invoke-expression)\b)"
 )
 _HEREDOC = re.compile(
-    r"\bcat\b(?![^\n]{0,80}>\s*\S*(?:rc|profile|\.z?sh|/etc/))[^\n|]{0,80}<<-?[ \t]*[\"']?(\w{1,40})"
-    r"[\"']?[^\n|]{0,80}\n"
+    r"\bcat\b(?![^\n]{0,80}>\s*\S*(?:rc|profile|\.z?sh|/etc/))[^\n|]{0,80}<<-?[ \t]*"
+    r"[\"']?(\w{1,40})[\"']?[^\n|]{0,80}\n"
 )
 _WORD = re.compile(r"\w")
 _NEAR = 3_000  # characters before a command in which a block of text may start
