@@ -153,7 +153,7 @@ def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -
 
 def _placeholders(skill: Skill) -> Iterator[Finding]:
     """Yield a finding for a description that is a placeholder, else for the first in the body."""
-    if (skill.declared.description or "").lstrip("[<").startswith("TODO"):
+    if (skill.declared.description or "").startswith(("[TODO", "<TODO", "TODO:")):
         message = "description is the text of a template."
         yield skill.finding(PLACEHOLDER_TEXT, message, field="description")
     elif "[TODO" in skill.parsed.body:

@@ -64,7 +64,7 @@ class WatchFault:
 
 
 OVERFLOWED = WatchFault(FaultKind.OVERFLOW, "the event queue overflowed")
-EXCHANGED = WatchFault(FaultKind.EXCHANGED, "two folders swapped their names")
+EXCHANGED = WatchFault(FaultKind.EXCHANGED, "a folder was exchanged for another")
 LIMIT_REACHED = WatchFault(
     FaultKind.LIMIT_REACHED, "there are more directories than the system will watch for one user"
 )

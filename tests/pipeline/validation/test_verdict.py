@@ -605,3 +605,19 @@ def test_spec_valid_is_the_reference_validators_verdict_on_real_skills() -> None
         if valid != real["skills_ref"]["valid"]:
             different.add(real["skill_dir"])
     assert different == VALID_FOR_US_ALONE
+
+
+@pytest.mark.parametrize(
+    ("description", "is_template"),
+    [
+        ('"[TODO: say what it does.]"', True),
+        ("<TODO>", True),
+        ('"TODO: say what this skill does."', True),
+        ("TODO lists of a team. Use when somebody asks what is left to do.", False),
+        ("Finds [TODO] marks in code. Use when asked for open ends.", False),
+    ],
+)
+def test_only_the_text_of_a_template_is_a_placeholder(description: str, is_template: bool) -> None:
+    """A skill may be about lists of things to do."""
+    judged = verdict(GOOD.replace("Reads PDF.", description))
+    assert ("placeholder-text" in {each.code for each in judged.findings}) is is_template

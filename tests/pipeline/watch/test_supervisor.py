@@ -82,7 +82,7 @@ def test_exchanged_folders_do_not_cause_polling(
         exchange_names(tmp_path / "one", tmp_path / "other")
         change = wait_for(partial(supervised.check, float(second)))
         assert change
-        assert (change.mode, change.reason) == ("native", "two folders swapped their names")
+        assert (change.mode, change.reason) == ("native", "a folder was exchanged for another")
 
 
 def test_a_root_that_comes_and_goes_does_not_cause_polling(
