@@ -77,6 +77,10 @@ SKILLS: dict[str, dict[str, str | bytes]] = {
         "assets/<img src=x onerror=alert(1)>.txt": SCRIPT,
         "scripts/evil.js": "document.title = 'ran'\n" + f"// {SCRIPT}\n" * 200,
     },
+    "long": {
+        "SKILL.md": "---\nname: long\ndescription: Goes on. Use it to scroll.\n---\n"
+        + "".join(f"\n# Part {number}\n\nGo on with it.\n" for number in range(400)),
+    },
     f"loose {SCRIPT}": {"Skills.md": "This is no skill.\n"},
     "hostile-twin": {"SKILL.md": _hostile("<b>twin</b>").replace("Hostile.", "Twin.")},
 }

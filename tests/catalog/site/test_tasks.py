@@ -163,6 +163,18 @@ def test_two_clicks_on_the_page_of_a_skill_download_a_file_or_compare_versions(p
     expect(page.locator("main").get_by_text("The third version.").first).to_be_visible()
 
 
+def test_long_instructions_are_folded_until_somebody_asks_for_them(page: Page) -> None:
+    """With a click, a link to a heading, or the focus; so no page is longer than some screens."""
+    page.goto("/skills/long")
+    last = page.get_by_role("heading", name="Part 399")
+    height = "document.documentElement.scrollHeight"
+    assert page.evaluate(height) < 10_000
+    page.get_by_label("Show all of the instructions").check()
+    assert page.evaluate(height) > 20_000
+    page.goto("/skills/long#md-part-399")
+    expect(last).to_be_in_viewport()
+
+
 def test_the_last_way_to_get_a_skill_is_chosen_for_the_next(page: Page) -> None:
     """One line is shown at a time."""
     page.goto("/skills/oddity")
