@@ -108,7 +108,7 @@ def _words(text: str, known: str) -> list[_Word]:
         word = match.group()
         parts = [word] if word.isalnum() else _PART.findall(word)
         stems = {_stem(part.lower()) for part in parts}
-        if seen.issuperset(stems) or is_stop_word(word.lower()) or _SAYS_LITTLE.fullmatch(word):
+        if seen.issuperset(stems) or _says_little(word.lower()):
             continue
         seen |= stems
         if not word.isascii() and CJK_RUN.search(word):
@@ -135,3 +135,7 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word.removesuffix(ending)
     return word
+
+
+def _says_little(word: str) -> bool:
+    return word in truncate.SAYS_NOTHING or is_stop_word(word) or bool(_SAYS_LITTLE.fullmatch(word))

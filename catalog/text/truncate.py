@@ -110,7 +110,7 @@ _CHINESE = re.compile(
     r"|时?[，,]?(?:请)?(?:使用|调用|触发|启用)(?:此|本|该|这个)(?:技能|功能)"
     r"|(?:此|本|该|这个)(?:技能|功能)(?:可以|能够)?(?:用于|提供|帮助)?"
 )
-_SAYS_NOTHING = frozenset(
+SAYS_NOTHING = frozenset(
     """
     activate agent ai analyze analyzes anyone anything applicable appropriate ask asked asks assist
     assistant assists call capabilities capability claude complete content customer data description
@@ -140,4 +140,4 @@ def says_nothing(description: str, name: str) -> bool:
     of_name = _WORD.findall(name.lower())
     known = {*of_name, *(f"{word}s" for word in of_name)}
     words = (match.group() for match in _WORD.finditer(text))  # nearly always the first suffices
-    return all(word in known or word in _SAYS_NOTHING or is_stop_word(word) for word in words)
+    return all(word in known or word in SAYS_NOTHING or is_stop_word(word) for word in words)

@@ -105,10 +105,6 @@ class FormatOptions:
     pattern: str | None = None  # of the folder of a skill NAME; None where there is none for all
     search_first: str = ""  # first line where there is little room for each skill
 
-    def left_out(self, count: int) -> str:
-        """Return the line at the end of an index about the skills left out."""
-        return left_out(self.language, count)
-
 
 Item: TypeAlias = Callable[[Candidate, str], str]
 """Text of one skill, from its description as it is shown; an empty one gives its name alone."""

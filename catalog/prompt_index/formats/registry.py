@@ -35,7 +35,7 @@ def markdown(options: FormatOptions) -> Form:
             head=f"{form.by_name(options.language, pattern)}\n\n",
         ),
         search_first=f"{in_markdown(options.search_first)}\n\n",
-        left_out=lambda count: f"\n{one_line(options.left_out(count))}\n",
+        left_out=lambda count: f"\n{form.left_out(options.language, count)}\n",
     )
 
 
@@ -100,7 +100,7 @@ def _in_block(
         head=head,
         foot=f"</available_skills>\n{foot}",
         search_first=f"<search_first>{in_xml(options.search_first)}</search_first>\n",
-        left_out=lambda count: f"<left_out>{in_xml(options.left_out(count))}</left_out>\n",
+        left_out=lambda n: f"<left_out>{form.left_out(options.language, n)}</left_out>\n",
     )
 
 

@@ -30,7 +30,7 @@ def test_a_passage_of_the_author_is_cut_at_a_word_and_tags_stand_apart() -> None
     shown = shorten_description(LONG, "x", 200)
     assert shown == (
         "…extract tables from scanned invoices and to reconcile them with ledgers in "
-        "spreadsheets. Do not use it for receipts. … · Handles, layouts, footnotes, merged, "
+        "spreadsheets. Do not use it for receipts. … · multi-column, layouts, footnotes, merged, "
         "cells, writes, CSV"
     )
 
