@@ -125,7 +125,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "pinned_version_id",
         "shadowed_by WHERE shadowed_by IS NOT NULL",
         "level",
-        "source",
+        "source, status, source_kind, last_changed",
         "plugin WHERE plugin IS NOT NULL",
         "license WHERE license IS NOT NULL",
         "category WHERE category IS NOT NULL",

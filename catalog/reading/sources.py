@@ -38,7 +38,7 @@ _LISTED = """
     SELECT source AS name, group_concat(DISTINCT source_kind) AS kinds,
            sum(status = 'active') AS skills, max(last_changed) AS last_changed,
            ifnull(d.skills, 0) AS dangerous
-    FROM skills LEFT JOIN (
+    FROM skills INDEXED BY skills_by_source LEFT JOIN (
         SELECT s.source AS of, count(DISTINCT s.id) AS skills
         FROM findings AS f INDEXED BY findings_by_severity JOIN skills AS s ON s.id = f.skill
         WHERE f.severity = 'danger' GROUP BY 1) AS d ON d.of = source
