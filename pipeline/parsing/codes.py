@@ -81,13 +81,8 @@ CLOSING_FENCE_MISSING = _SPEC.error(
 )
 FRONTMATTER_TOO_LARGE = _READING.rejection(
     "frontmatter-too-large",
-    "The frontmatter is larger than the limit.",
-    "Move details into the body, or close the frontmatter earlier.",
-)
-FRONTMATTER_TOO_COMPLEX = _READING.rejection(
-    "frontmatter-too-complex",
-    "The frontmatter is nested too deeply or has too many parts.",
-    "Flatten it, or move the data into a separate file.",
+    "The frontmatter is larger or nested deeper than the limit.",
+    "Move details into the body or a separate file, or close the frontmatter earlier.",
 )
 
 FRONTMATTER_NOT_MAPPING = _SPEC.rejection(
@@ -112,12 +107,6 @@ YAML_TAG = _SPEC.error(
     "A value has a YAML tag (!), which was ignored.",
     "Delete the tag; quote the value if the ! is part of its text.",
     f"{_YAML}, 6.8.1 Node tags; refused by the reference validator",
-)
-YAML_MULTIPLE_DOCUMENTS = _SPEC.rejection(
-    "yaml-multiple-documents",
-    "The frontmatter contains more than one YAML document.",
-    "Delete the ... line and the text after it, or move that text into the body.",
-    f"{_YAML}, 9.2 Streams",
 )
 YAML_KEY_NOT_TEXT = _SPEC.rejection(
     "yaml-key-not-text",

@@ -152,11 +152,9 @@ class _Reader:
             mark = error.context_mark  # of an unclosed quote, the place where it opens
         position = self._position(mark.line, mark.column)
         if "maximum nesting depth" in message:  # of libyaml 0.2.6, which looks far ahead
-            return codes.FRONTMATTER_TOO_COMPLEX.at(
+            return codes.FRONTMATTER_TOO_LARGE.at(
                 _TOO_DEEP, line=position.line, column=position.column
             )
-        if self._is_complete:
-            return codes.YAML_MULTIPLE_DOCUMENTS.at(line=position.line, column=position.column)
         if error.context and error.context_mark is not None:
             first = self._position(error.context_mark.line, 0).line
             start = f" that begins on line {first}" if first != position.line else ""
@@ -177,7 +175,7 @@ class _Reader:
             text = self._text(event)
             return None if not event.style and text in _NULLS else text
         if depth == MAX_DEPTH:
-            raise self._refused(codes.FRONTMATTER_TOO_COMPLEX, event, _TOO_DEEP)
+            raise self._refused(codes.FRONTMATTER_TOO_LARGE, event, _TOO_DEEP)
         if isinstance(event, MappingStartEvent):
             return self._mapping(path, depth)
         items: list[Json] = []
@@ -237,7 +235,7 @@ class _Reader:
         self._nodes += 1
         if self._nodes > MAX_NODES:
             message = f"The frontmatter has more than {MAX_NODES:,} parts."
-            raise self._refused(codes.FRONTMATTER_TOO_COMPLEX, event, message)
+            raise self._refused(codes.FRONTMATTER_TOO_LARGE, event, message)
         if event.anchor is not None:
             raise self._refused(codes.YAML_ALIAS, event, f"&{event.anchor} is an anchor.")
         if event.tag is not None:
@@ -313,6 +311,7 @@ def _scalar(text: str) -> Json:
 
 _FIXES: Mapping[str, str] = {
     "end of stream": "Close the quote or bracket that opens here; double a quote that is text.",
+    "document start": "Delete the ... line and the text after it, or move that into the body.",
     "unknown escape": "Double the backslash, or put the value in single quotes.",
     "tab": "Write spaces instead of the tab.",
     "comment or line break": "Write the text on the lines below, each indented by two spaces.",

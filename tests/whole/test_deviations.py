@@ -103,7 +103,7 @@ DEVIATIONS: Mapping[str, Deviation] = {
     "too-deep": Deviation(
         with_field("metadata:\n" + "\n".join(f"{' ' * n}a:" for n in range(1, 25)) + " b"),
         "accepts",
-        "frontmatter-too-complex",
+        "frontmatter-too-large",
     ),
     "two-spellings": Deviation(_spelled_twice, "accepts", "skill-md-twice"),
     "link-out-of-the-root": Deviation(_linked_from_outside, "accepts", "skill-md-not-a-file"),

@@ -76,7 +76,7 @@ def test_the_same_skill_is_read_from_any_wrapping(data: bytes, found: list[str])
         ("---\nname: [a]]\n---\nbody", "yaml-invalid", 2),
         ("---\nname: &a b\n---\nbody", "yaml-alias", 2),
         ("---\nname: a\n" + "x: y\n" * 4_000 + "---\nbody", "frontmatter-too-large", 2),
-        ("---\nname: a\nx: " + "[" * 10_000 + "\n---\nbody", "frontmatter-too-complex", 3),
+        ("---\nname: a\nx: " + "[" * 10_000 + "\n---\nbody", "frontmatter-too-large", 3),
     ],
 )
 def test_a_file_without_readable_frontmatter_says_why(text: str, code: str, line: int) -> None:

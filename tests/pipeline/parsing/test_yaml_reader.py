@@ -89,11 +89,11 @@ def test_every_key_has_its_place_in_the_file() -> None:
         ("x: y\na: &b c", "yaml-alias", 2, False),
         ("a: &b c\nd: *b", "yaml-alias", 1, False),
         ("x: y\na: *b", "yaml-alias", 2, True),
-        ("a: b\n...\nc: d", "yaml-multiple-documents", 3, True),
+        ("a: b\n...\nc: d", "yaml-invalid", 3, True),
         ("a: b\n? [c]\n: d", "yaml-key-not-text", 2, False),
         ("a: b\n{c: d}: e", "yaml-key-not-text", 2, False),
-        ("a: b\nc: " + "[" * MAX_DEPTH, "frontmatter-too-complex", 2, False),
-        ("a: [" + "x," * MAX_NODES + "]", "frontmatter-too-complex", 1, False),
+        ("a: b\nc: " + "[" * MAX_DEPTH, "frontmatter-too-large", 2, False),
+        ("a: [" + "x," * MAX_NODES + "]", "frontmatter-too-large", 1, False),
     ],
 )
 def test_unreadable_or_forbidden_yaml_is_refused(
