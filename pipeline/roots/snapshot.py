@@ -55,7 +55,7 @@ class Snapshot:
     @property
     def texts(self) -> Mapping[str, str]:
         """The texts beside SKILL.md that are judged, by path."""
-        texts = {f.path: f.text for f in self.files if f.text is not None} | self.large
+        texts = {**{f.path: f.text for f in self.files if f.text is not None}, **self.large}
         sizes = ((f.path, f.size) for f in self.files if f.path in texts and f.kind != "skill_md")
         return {path: texts[path] for path in chosen(sizes)}
 
