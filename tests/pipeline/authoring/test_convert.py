@@ -74,7 +74,7 @@ def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path
     assert tree(OLD) == before
 
 
-@pytest.mark.requirement("apexbridge/default-path")
+@pytest.mark.requirement("apexbridge/default-path", "apexbridge/npm")
 def test_without_a_path_the_folder_skills_is_converted(tmp_path: Path) -> None:
     """Where there is none, one sentence asks for a folder."""
     asked = skilldrop()
