@@ -87,7 +87,7 @@ TEXTS = Cost("texts", 1)
 ARCHIVES = Cost("archives", 2)
 """Large archives, each of which is a file until it is sent."""
 SEARCHES = Cost("searches", 2)
-"""Lists and searches of skills, which read all skills that match."""
+"""Lists and searches of skills, changes and findings, which read all that match."""
 INDEXES = Cost("indexes", 2)
 """Discovery indexes, which have all skills; the first request hashes all archives."""
 
