@@ -89,7 +89,7 @@ class Fixer:
             before = file.read_bytes()
             draft = Draft.of(before, _folder(file))
             if any(FIXES[finding.code](draft, finding) for finding in found):  # which is cheap
-                draft, left = self._mended(file, draft, {finding.code for finding in found})
+                draft, left = self._mended(file, draft, judgement, {each.code for each in found})
                 known = {(finding.code, finding.message) for finding in left.findings}
                 fixed += (f for f in found if (f.code, f.message) not in known)
         except OSError as error:
@@ -99,19 +99,20 @@ class Fixer:
             return None
         return FixedSkill(file, before, draft.data, tuple(fixed), is_renamed)
 
-    def _mended(self, file: Path, start: Draft, codes: Container[str]) -> tuple[Draft, Judgement]:
+    def _mended(
+        self, file: Path, start: Draft, judgement: Judgement, codes: Container[str]
+    ) -> tuple[Draft, Judgement]:
         """Return a SKILL.md after all fixes of some codes, and its judgement.
 
         A file that needs too many stays as it is: half of them would leave work to a second run.
         """
-        first = current = self._judged(start.data, file)
-        draft = start
+        draft, current = start, judgement
         for _ in range(_MOST_STEPS + 1):
             step = self._step(file, draft, current, codes)
             if step is None:
                 return draft, current
             draft, current = step
-        return start, first
+        return start, judgement
 
     def _step(
         self, file: Path, draft: Draft, current: Judgement, codes: Container[str]
@@ -126,14 +127,13 @@ class Fixer:
             candidate = FIXES[finding.code](draft, finding)
             if candidate is None or candidate.data == draft.data:
                 continue
-            judged = self._judged(candidate.data, file)
+            judged = judge_text(
+                candidate.data, file, acceptance=self.acceptance, select=self.select
+            )
             after = _weights(judged)
             if after[finding.code] < before[finding.code] and not after - before:
                 return candidate, judged
         return None
-
-    def _judged(self, data: bytes, file: Path) -> Judgement:
-        return judge_text(data, file, acceptance=self.acceptance, select=self.select)
 
     def _note(self, file: Path, problem: str, error: OSError) -> None:
         name = visible(text_path(str(file)))
