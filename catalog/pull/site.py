@@ -161,6 +161,7 @@ class Site:
                 raise SiteError(f"{self.shown_url} answers: {_sentence(error)}") from None
         except (OSError, HTTPException, ValueError) as error:
             reason = getattr(error, "reason", error)
+            reason = getattr(reason, "strerror", None) or reason  # without its number
             raise SiteError(f"{self.shown_url} cannot be reached: {reason}.") from None
         return answer
 

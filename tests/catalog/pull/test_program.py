@@ -104,7 +104,7 @@ def test_what_stays_is_said_with_exit_code_1(tmp_path: Path, served: PullSite) -
     ("url", "said"),
     [
         ("127.0.0.1", "begins with https:// or http://"),
-        ("http://127.0.0.1:9", "cannot be reached"),
+        ("http://127.0.0.1:9", "cannot be reached: Connection refused."),
         ("http://[", "is no address"),
         ("http://127.0.0.1:x", "is no address"),
         ("http://" + "x" * 70 + ".invalid", "cannot be reached"),
