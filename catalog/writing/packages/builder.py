@@ -90,12 +90,16 @@ class Packages:
                 os.rmdir(skill_id, dir_fd=self.dir_fd)
 
     def _clear(self, skill_id: str, link: str, directory: int) -> None:
-        """Remove a link by name; rename any other entry of that name."""
+        """Remove a link by name; rename any other entry of that name.
+
+        An exact copy of a package is removed, too: a backup that follows links has one as
+        `current`.
+        """
         try:
             mode = os.stat(link, dir_fd=directory, follow_symlinks=False).st_mode
         except FileNotFoundError:
             return
-        if S_ISLNK(mode):
+        if S_ISLNK(mode) or _is_copy(link, directory):
             remove(link, directory)
             return
         log.warning(
@@ -136,6 +140,15 @@ def _put_aside(name: str, dir_fd: int) -> str:
     )
     os.rename(name, aside, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     return aside
+
+
+def _is_copy(name: str, directory: int) -> bool:
+    """Return whether a directory has exactly the files of a package beside it."""
+    return any(
+        is_same_tree(name, directory, version, directory)
+        for version in os.listdir(directory)
+        if is_version(version)
+    )
 
 
 def is_same_tree(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
