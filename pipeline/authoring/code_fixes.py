@@ -91,7 +91,7 @@ def without_mark(draft: Draft, _: Finding) -> Draft | None:
 
 
 def as_utf_8(draft: Draft, _: Finding) -> Draft | None:
-    """Encode UTF-16 and UTF-32 as UTF-8."""
+    """Encode UTF-16 as UTF-8."""
     text, _findings = decode(draft.data)
     return None if "\ufffd" in text else Draft.of(text.encode(), draft.folder)
 

@@ -18,7 +18,7 @@ SKILL_MD_EMPTY = _SPEC.rejection(
 )
 NOT_UTF_8 = _SPEC.rejection(
     "not-utf-8",
-    "SKILL.md is not encoded in UTF-8, so agents read garbled text.",
+    "SKILL.md is encoded in UTF-16, not UTF-8; agents read garbled text.",
     "Save the file as UTF-8.",
 )
 INVALID_UTF_8 = _SPEC.error(

@@ -8,17 +8,7 @@ from catalog.model.finding import Finding, FindingType
 from pipeline.parsing import codes
 
 _BOM = b"\xef\xbb\xbf"
-# UTF-32 first: its little-endian mark starts with UTF-16's.
-_OTHER_MARKS = (
-    (b"\xff\xfe\0\0", "utf-32"),
-    (b"\0\0\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
-_UNMARKED = (
-    (re.compile(rb"[^\0]\0[^\0]\0", re.S), "utf-16-le"),
-    (re.compile(rb"\0[^\0]\0[^\0]", re.S), "utf-16-be"),
-)
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # its byte order marks
 
 _C0_AND_DEL = bytes([*range(9), 11, 12, *range(14, 32), 127])
 _C1 = re.compile(rb"\xc2[\x80-\x9f]")
@@ -36,14 +26,11 @@ _MARKER = re.compile(r"^(?:(<{7}) |(={7})$|(>{7}) | {0,3}(```|~~~))", re.MULTILI
 def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
     """Return the bytes as text without a byte order mark, and findings about their encoding.
 
-    Invalid UTF-8 is read as U+FFFD. UTF-16 and UTF-32 are decoded, so that people can identify
-    the skill; agents read the published bytes as UTF-8, so the finding rejects.
+    Invalid UTF-8 is read as U+FFFD. UTF-16 is decoded, so that people can identify the skill;
+    agents read the published bytes as UTF-8, so the finding rejects.
     """
-    other = _other_encoding(data)
-    if other:
-        message = f"SKILL.md is encoded in {other.upper()}, not UTF-8; agents read garbled text."
-        text = data.decode(other, "replace").removeprefix("\ufeff")
-        return text, (codes.NOT_UTF_8.at(message, line=1),)
+    if data.startswith(_UTF_16):
+        return data.decode("utf-16", "replace"), (codes.NOT_UTF_8.at(line=1),)
     findings = (codes.BYTE_ORDER_MARK.at(line=1),) if data.startswith(_BOM) else ()
     content = data.removeprefix(_BOM)
     try:
@@ -72,7 +59,7 @@ def byte_findings(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Fin
     The frontmatter ends before line `frontmatter_ends`; up to there, control characters break
     the YAML.
     """
-    if not _other_encoding(data):
+    if not data.startswith(_UTF_16):
         yield from _control_characters(data, frontmatter_ends)
     if b"\r" in data and (lone := re.search(rb"\r(?![\n\0])", data)):
         yield codes.LONE_CARRIAGE_RETURN.at(line=_line_at(data, lone.start()))
@@ -81,15 +68,6 @@ def byte_findings(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Fin
         yield codes.CONFLICT_MARKERS.at(
             f"An unresolved merge conflict starts at line {line}.", line=line
         )
-
-
-def _other_encoding(data: bytes) -> str | None:
-    for mark, encoding in _OTHER_MARKS:
-        if data.startswith(mark):
-            return encoding
-    if b"\0" not in data[:4]:
-        return None
-    return next((encoding for start, encoding in _UNMARKED if start.match(data)), None)
 
 
 def _may_match(data: bytes) -> bool:
