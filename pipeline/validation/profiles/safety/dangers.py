@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 
 from catalog.model.finding import FindingType
-from pipeline.roots.words import MOST, Words, searched
+from pipeline.roots.words import Words, searched
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import (
     is_quoted,
@@ -18,9 +18,8 @@ from pipeline.validation.profiles.safety.context import (
 
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _AROUND = 150  # characters beside a command that tell how bad it is
-_MOST_IN_LINE = 5
 _MOST_MATCHES = 200  # by one rule, with those of which the text warns
-_MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
+_MOST_CHARACTERS = 20_000  # that are searched by one rule; an ordinary text has a few
 _PART = re.compile(r"\{([A-Z_]+)\}")
 _LINE_END = re.compile(r"\n\s*")
 _LOOKALIKE = codes.DANGERS["package-lookalike"]
@@ -85,17 +84,18 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
         text = with_whole_commands(text)
     for shape, at in offsets.items():
         search = _at_words if shape.start else _near_words
-        matches = islice(search(text, shape, sorted(at)), _MOST_MATCHES + 1)
-        for number, match in enumerate(matches):
-            is_last = number == _MOST_MATCHES
-            kind = codes.JUDGED_IN_PART if is_last else shape.kind_of(match)
-            start, end = match.span()
+        for number, match in enumerate(search(text, shape, sorted(at))):
+            if not match or number == _MOST_MATCHES:
+                if found_by.setdefault((codes.JUDGED_IN_PART.code, 0, False), shape) is shape:
+                    yield Danger(codes.JUDGED_IN_PART, "", 0, 0)
+                break
+            kind, (start, end) = shape.kind_of(match), match.span()
             if kind == _LOOKALIKE and not any(
                 map(_is_slip, _NAME.findall(match[0].lower().replace("_", "-")))
             ):
                 continue
             is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
-            is_named = not is_last and (is_quotation or is_warned_of(text, start, end))
+            is_named = is_quotation or is_warned_of(text, start, end)
             line = text.rfind("\n", 0, start)
             if found_by.setdefault((kind.code, line, is_named), shape) is shape:
                 yield Danger(kind, " ".join(match[0].split()), start, end, is_named)
@@ -112,37 +112,39 @@ def _near(name: str) -> set[str]:
 
 
 def _at_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str]]:
-    """Yield the matches that start with one of the first words of a shape."""
+    """Yield the matches that start with a word of a shape."""
     end = 0
-    for at in offsets[:MOST]:
+    for at in offsets:
         if at >= end and (match := shape.pattern.match(text, at, at + _LONGEST)):
             end = match.end()
             yield match
 
 
-def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str]]:
-    """Yield the matches in lines with a word of a shape."""
-    for part in _parts(text, shape, offsets):
-        yield from islice(shape.pattern.finditer(text, *part), _MOST_IN_LINE)
+def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str] | None]:
+    """Yield the matches in lines with a word of a shape; None if they are too long."""
+    size = 0
+    for start, end in _parts(text, shape.lines, offsets):
+        if not shape.also or any(map(text[start:end].lower().__contains__, shape.also)):
+            if size > _MOST_CHARACTERS:
+                yield None
+                return
+            size += end - start
+            yield from shape.pattern.finditer(text, start, end)
 
 
-def _parts(text: str, shape: Shape, offsets: list[int]) -> list[tuple[int, int]]:
-    """Return the offsets of the first lines with a word of a shape, by those of its words."""
+def _parts(text: str, lines: int, offsets: list[int]) -> list[tuple[int, int]]:
+    """Return the offsets of the lines around those of words."""
     parts: list[tuple[int, int]] = []
-    size, last = 0, -1
+    last = -1
     for at in offsets:
-        if at < last and shape.lines == 1:
+        if at < last and lines == 1:
             continue
-        if size > _MOST_CHARACTERS:
-            break
-        start, end = _part(text, at, shape.lines)
-        size += end - max(start, last)
+        start, end = _part(text, at, lines)
         if start <= last:
             start, _ = parts.pop()
         parts.append((start, end))
         last = end
-    also = shape.also
-    return [(a, b) for a, b in parts if not also or any(map(text[a:b].lower().__contains__, also))]
+    return parts
 
 
 def _part(text: str, at: int, lines: int) -> tuple[int, int]:
