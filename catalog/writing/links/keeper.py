@@ -271,19 +271,17 @@ class LinkKeeper:
         stored: Mapping[str, LinkRow],
         wanted: Mapping[str, LinkRow],
     ) -> dict[str, LinkRow]:
-        """Store the entries that a lost catalog made, and return them; remove leftovers of a crash.
+        """Remove leftovers of a crash; store the entries of a lost catalog, and return them.
 
-        In directories of others they are those of wanted names only.
+        In directories of others, `_expected` finds those of wanted names.
         """
         found: dict[str, LinkRow] = {}
         for name in entries.sweep(stored.keys() | wanted.keys()):
             known = stored.get(name)
             is_claimed = known and known.is_linked and entries.is_ours(known)
-            if is_claimed or not (directory.is_own or name in wanted):
+            if is_claimed or not directory.is_own:
                 continue
-            if name in wanted and wanted[name].skill_md and not entries.damage(wanted[name]):
-                found[name] = wanted[name]._replace(is_linked=True)
-            elif target := entries.recognised(name, with_copies=directory.is_own):
+            if target := entries.recognised(name, with_copies=True):
                 skill_id = wanted[name].skill_id if name in wanted else name
                 found[name] = LinkRow(name, skill_id, target, is_linked=True)
         table.store(self._db, directory, found.values())
