@@ -9,12 +9,13 @@ from datasette import Response
 from catalog.database.queries import Database, Row
 from catalog.listings import refusals
 from catalog.model.errors import NotInCatalog
-from catalog.reading import activity
+from catalog.reading import activity, disk_paths
 from catalog.reading.activity import ChangeFilter
 from catalog.reading.skills import skill_facts
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.overview import choice_of
+from catalog.site.pages.skill import shortened
 from catalog.site.rendering import templates
 
 ATOM = "application/atom+xml; charset=utf-8"
@@ -29,7 +30,7 @@ async def page(context: RequestContext) -> Response:
     asked = {"source": choice.source, "skill": choice.skill_id}
     given = urlencode({name: value for name, value in asked.items() if value})
     query = f"?{given}" if given else ""
-    rows, catalog = await context.query(_load, choice)
+    rows, catalog = await context.query(_load, choice, is_local=context.is_local)
 
     def identifier(*parts: object) -> str:
         return uuid.uuid5(uuid.NAMESPACE_URL, f"skilldrop:{catalog}:{parts!r}").urn
@@ -49,14 +50,15 @@ async def page(context: RequestContext) -> Response:
     return responses.of_text(context.request, text, ATOM)
 
 
-def _load(db: Database, choice: ChangeFilter) -> tuple[list[Row], str]:
+def _load(db: Database, choice: ChangeFilter, *, is_local: bool) -> tuple[list[Row], str]:
     """Return the newest changes, and the identifier of the catalog. Raises NotInCatalog.
 
     Those that made a present version have the clients that do not load it, as `not_loaded`.
     """
     if choice.skill_id and not skill_facts.skill(db, choice.skill_id):
         raise NotInCatalog(f"No skill has the identifier {choice.skill_id}.")
-    rows = activity.changes(db, activity.PAGE, choice)
+    folders = [] if is_local else disk_paths.disk_folders(db)
+    rows = shortened(activity.changes(db, activity.PAGE, choice), folders)
     for row in rows:
         published = [row["skill"]] if row["is_current"] and row["status"] == "active" else [None]
         found = db.query("SELECT * FROM findings WHERE skill = ? ORDER BY id", published)

@@ -6,12 +6,13 @@ from datasette import Response
 
 from catalog.database.queries import Database
 from catalog.model.values import SEVERITIES
-from catalog.reading import activity, sources
+from catalog.reading import activity, disk_paths, sources
 from catalog.reading.activity import ChangeFilter
 from catalog.reading.search import skill_lists
 from catalog.reading.search.filters import Filters
 from catalog.reading.skills import install_lines
 from catalog.site.http.request import RequestContext
+from catalog.site.pages.skill import shortened
 
 SKILLS, CHANGES = 30, 5
 """Most skills and latest changes of a source on one page."""
@@ -28,7 +29,7 @@ async def listing(context: RequestContext) -> Response:
 async def page(context: RequestContext) -> Response:
     """Show a source."""
     name, number = context.path_part("name"), context.number("page") or 1
-    found = await context.query(_load, name, number)
+    found = await context.query(_load, name, number, is_local=context.is_local)
     if not found:
         return context.not_found(f"No skill comes from {name}.")
     return context.page(
@@ -45,14 +46,15 @@ def _forge(place: dict[str, Any]) -> str | None:
     return url and install_lines.repository_page(url, commit, place["path"] or "")
 
 
-def _load(db: Database, name: str, number: int) -> dict[str, Any] | None:
+def _load(db: Database, name: str, number: int, *, is_local: bool) -> dict[str, Any] | None:
     source = sources.find(db, name)
     if not source:
         return None
+    folders = [] if is_local else disk_paths.disk_folders(db)
     ids = skill_lists.skills(db, Filters(source=(name,)), number, size=SKILLS)
     source["findings"].sort(key=lambda row: SEVERITIES.index(row["severity"]))
     return source | {
         "total": source["statuses"].get("active", 0),
         "cards": skill_lists.cards_of(db, ids),
-        "changes": activity.changes(db, CHANGES, ChangeFilter(source=name)),
+        "changes": shortened(activity.changes(db, CHANGES, ChangeFilter(source=name)), folders),
     }

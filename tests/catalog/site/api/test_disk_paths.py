@@ -36,6 +36,7 @@ STARTS = (
     "/-/metrics",
     "/-/healthz",
 )
+LISTS = ("/", "/skills?status=all", "/activity", "/activity.atom", "/sources/watched")
 VIEWS = (
     *(skills.hits, skills.preview, service.healthz, indexes.page, metrics.page),
     *(discovery.page, discovery.by_files, discovery.file),
@@ -90,6 +91,17 @@ def test_all_that_programs_fetch_names_no_path_of_the_disk(shelf: Shelf, far: Si
     for route in ROUTES:
         assert any(re.fullmatch(route, path.partition("?")[0]) for path in visited), route
     assert len(visited) > len(STARTS)
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_lists_and_feeds_name_no_path_of_the_disk_elsewhere(
+    shelf: Shelf, far: Site, path: str
+) -> None:
+    """Also in the reasons of shadowed skills, which name the winner."""
+    response = far.ask("get", path, headers={"X-Forwarded-For": "192.0.2.1"})
+    assert response.status_code == 200
+    assert "dup" in response.text
+    assert str(shelf.root.parent) not in response.text
 
 
 def test_folders_are_named_below_their_root(shelf: Shelf, far: Site) -> None:
