@@ -180,9 +180,10 @@ class Skill:
 
     @cached_property
     def led_to(self) -> frozenset[str]:
-        """The files that the body mentions, or a file that it leads to; folders count for all."""
+        """The files that SKILL.md mentions, or a file that it leads to; folders count for all."""
         paths = [file.path for file in self.files if file.path != self.document]
-        return mentioned(self.parsed.body, self.other_texts, paths)
+        fields = (text for _, text in _texts(self.frontmatter))
+        return mentioned("\n".join((self.parsed.body, *fields)), self.other_texts, paths)
 
     @cached_property
     def others(self) -> tuple[Text, ...]:

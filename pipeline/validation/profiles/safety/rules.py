@@ -44,7 +44,7 @@ _HIDDEN = {
     "tag": (codes.TAG_CHARACTERS, "a tag character"),
 }
 _ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC", "ARMENIAN"})
-_PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
+_PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use")
 _TAG = re.compile(
     r"</\s*[a-z]"
     r"|<\s*(?:available_skills|skills?|name|description|location|system|instructions?|assistant"
