@@ -63,7 +63,7 @@ JUDGED_IN_PART = TYPES.info(
 NOT_JUDGED = TYPES.info(
     "not-judged",
     "The skill has texts that are too large or too many to be judged, or are not UTF-8.",
-    "Read them before you trust the skill; split large ones.",
+    "Read them before you trust the skill; write them in UTF-8, and split large ones.",
 )
 ALLOWED_TOOLS_BROAD = TYPES.warning(
     "allowed-tools-broad",
