@@ -40,6 +40,9 @@ def find_removed(db: Database, asked: str) -> Row:
         return find_skill(db, asked)
     except NotInCatalog:
         names = [name for (name,) in db.execute(_REMOVED)]
+        bare = [name for name in names if name.rpartition(":")[2] == asked]
+        if len(bare) == 1:
+            return find_skill(db, bare[0])
         known = suggestions.known(asked, names) if names else "No skill is removed."
         raise NotInCatalog(f"There is no removed skill {shown(asked)}. {known}") from None
 

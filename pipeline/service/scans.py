@@ -135,8 +135,8 @@ class PendingUnits:
 
     def scanned_all(self, report: Report, superseded: Collection[WatchUnit]) -> set[WatchUnit]:
         """Note the results of a full scan; return the units that are scanned again after it."""
-        self._note(report)
-        again = {*map(self._unit_of, report.unsettled), *superseded}
+        postponed = self._note(report)
+        again = {*map(self._unit_of, report.unsettled), *superseded, *postponed}
         self._settle_again(again)
         return again
 

@@ -191,5 +191,7 @@ def restore(
     places = settings.packages_folder, settings.root_specs
     with terminal.progress("files") as progress:
         restored, path = restored_to(db, *places, name, version, to, progress)
-    line = f"Restored {name}, version {restored}, to {path}. A running service publishes it."
+    line = f"Restored {name}, version {restored}, to {path}."
+    if any(Path(path).resolve().is_relative_to(root.path) for root in settings.root_specs):
+        line += " A running service publishes it."
     return Answer({"skill": name, "version": restored, "path": path}, [visible(line)])

@@ -170,7 +170,8 @@ def _consequences(judgement: Judgement, found: Collection[Severity]) -> Iterator
         broken = "has errors" if judgement.spec_valid else "breaks the specification"
         word = judgement.acceptance
         acceptance = f'acceptance = "{word}"{" (the default)" if word == "lenient" else ""}'
-        yield f"{path}: {broken}; a root with {acceptance} still publishes it."
+        passes = "does not reject" if "danger" in found else "still publishes"
+        yield f"{path}: {broken}; a root with {acceptance} {passes} it."
 
 
 def _source(finding: Finding, line: str) -> Iterator[str]:

@@ -32,6 +32,7 @@ class RemovalDetector:
         self._store = plan.store
         self._report = report
         self._scanned = scanned
+        self._is_full = all(not unit.path for unit in scanned)
         self._fingerprints: dict[WatchUnit, str] = {}
         self._held: set[WatchUnit] = set()
         self._by_digest: dict[str, list[WatchUnit]] = defaultdict(list)
@@ -95,7 +96,7 @@ class RemovalDetector:
         A scan may reach the new place of a folder before the old one, which still settles, or long
         after the removal from the old one was held.
         """
-        if all(not unit.path for unit in self._scanned):
+        if self._is_full:
             return []
         settling = self._plan.still_settling
         return [
@@ -159,8 +160,8 @@ class RemovalDetector:
         ):
             hold(self._plan, self._report, root, paths, reason)
             return ()
-        if unsettled_count:
-            self._report.postponed += missing
+        if unsettled_count or (self._is_full and self._report.unsettled):
+            self._report.postponed += missing  # they may be renamed ones that still settle
             return ()
         self._store.removals.note_going(root, paths, now)
         return missing
