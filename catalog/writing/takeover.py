@@ -161,6 +161,7 @@ class Takeover:
                 version = each.path.partition("/")[2]
                 self._db.execute(_NAME, [version, each.path, iso(at), digest, *place])
                 self._db.execute(_DOUBT, [each.is_pinned, *place])
+            self._db.execute(_DECIDED)
         return [each for each, _ in packages]
 
     def _may_be_given(self, package: LostPackage, judged: Judged) -> bool:
@@ -196,6 +197,11 @@ _PUBLISHED = """
     SELECT v.skill_id || '/' || v.version, s.root, s.path, s.level, v.digest, s.held_cause,
            s.pending_reason
     FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id WHERE s.status = 'active'
+"""
+_DECIDED = """
+    UPDATE versions SET review =
+        (SELECT decision FROM reviews AS r WHERE r.digest = versions.digest ORDER BY r.id DESC LIMIT 1)
+    WHERE review IS NULL AND digest IN (SELECT digest FROM reviews)
 """
 _ADD_ROOT = """
     INSERT OR IGNORE INTO roots

@@ -208,6 +208,22 @@ def test_a_damaged_catalog_is_rebuilt(
     assert_whole(settings)
 
 
+def test_an_approved_danger_stays_approved(tmp_path: Path, skill: SkillWriter) -> None:
+    """Where damage makes the catalog take its versions over from packages, too."""
+    settings = Settings(watched=tmp_path / "root", data=tmp_path / "data")
+    skill(tmp_path / "root/a")
+    scan(settings)
+    skill(tmp_path / "root/a", body="Clean up: rm -rf ~\n")
+    scan(settings)
+    words = "--watched", settings.watched, "--data", settings.data
+    assert run(*words, "review", "approve", "a").returncode == 0
+    scan(settings)
+    overwrite(settings.catalog_path, pages_of(settings.catalog_path, "files"))
+    scan(settings)
+    states = rows(settings.catalog_path, "SELECT review FROM versions")
+    assert states == [(None,), ("approved",)]
+
+
 HISTORY = "SELECT outcome, count(*) FROM ingestions WHERE trigger = 'command' GROUP BY outcome"
 
 
