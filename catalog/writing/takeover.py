@@ -199,8 +199,8 @@ _PUBLISHED = """
     FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id WHERE s.status = 'active'
 """
 _DECIDED = """
-    UPDATE versions SET review =
-        (SELECT decision FROM reviews AS r WHERE r.digest = versions.digest ORDER BY r.id DESC LIMIT 1)
+    UPDATE versions SET review = (SELECT decision FROM reviews AS r
+                                  WHERE r.digest = versions.digest ORDER BY r.id DESC LIMIT 1)
     WHERE review IS NULL AND digest IN (SELECT digest FROM reviews)
 """
 _ADD_ROOT = """
