@@ -44,6 +44,7 @@ _HIDDEN = {
     "tag": (codes.TAG_CHARACTERS, "a tag character"),
 }
 _ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC", "ARMENIAN"})
+_OF_PROGRAMS = ("scripts/", "bin/", "hooks/", "templates/")  # where a skill may keep them
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use")
 _TAG = re.compile(
     r"</\s*[a-z]"
@@ -159,13 +160,13 @@ def no_native_binaries(skill: Skill) -> Iterator[Finding]:
 
 
 def executables_are_in_scripts(skill: Skill) -> Iterator[Finding]:
-    """Find executable files outside scripts/."""
+    """Find executable files outside scripts/ and the like."""
     if all(file.mode == 0o755 for file in skill.files):
         return  # on many shares every file is executable, and the bit means nothing
     stray = (
         file
         for file in skill.files
-        if file.mode == 0o755 and not file.path.startswith("scripts/") and not _is_native(file)
+        if file.mode == 0o755 and not file.path.startswith(_OF_PROGRAMS) and not _is_native(file)
     )
     for file in islice(stray, MOST_ALIKE):
         yield codes.EXECUTABLE_OUTSIDE_SCRIPTS.at(path=file.path)

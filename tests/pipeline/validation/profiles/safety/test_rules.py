@@ -601,6 +601,7 @@ def test_links_to_the_machine(body: str, is_found: bool) -> None:
         (file("scripts/a.sh", executable=True), set()),
         (file("a.sh", executable=True), {"executable-outside-scripts"}),
         (file("assets/scripts/a.sh", executable=True), {"executable-outside-scripts"}),
+        (file("hooks/a.sh", executable=True), set()),
         (file("a.sh"), set()),
     ],
 )
