@@ -139,11 +139,8 @@ def judge_text(
             snapshot = (known and source.read(known)) or snapshot
     words = {at: of_file for at, of_file in snapshot.words.items() if at in snapshot.texts}
     edited = replace(snapshot, skill_md=data, skill_md_name=file.name, words=words)
-    judge, published = (
-        _Judge(acceptance, select, (), "leave-out"),
-        without_secrets(edited, "leave-out"),
-    )
-    return judge.of_snapshot(target, path, published, file.name)
+    judge = _Judge(acceptance, select, (), "leave-out")
+    return judge.of_snapshot(target, path, without_secrets(edited, "leave-out"), file.name)
 
 
 _Step: TypeAlias = tuple[SearchedPlace, Result]  # a target and an entry of it

@@ -93,6 +93,28 @@ class Site:
             url = f"http://localhost{self.datasette.urls.path(path)}"
             return await client.request(method, url, **more)
 
+    def messages(
+        self, target: bytes, headers: list[tuple[bytes, bytes]], query: bytes = b""
+    ) -> list[Any]:
+        """Return the ASGI messages that answer a GET of a target, just as a server passes it on."""
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": target.decode(),
+            "raw_path": target,
+            "query_string": query,
+            "headers": headers,
+            "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 80),
+        }
+        self.runner.run(self.app(scope, None, send))
+        return sent
+
     @cached_property
     def app(self) -> Any:
         """Application with the routes of the catalog."""

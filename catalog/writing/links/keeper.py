@@ -369,7 +369,7 @@ def _expected(stored: LinkRow | None, wanted: LinkRow, entries: Entries) -> Link
         return wanted._replace(former_target=stored.target, is_linked=True)
     if target := entries.recognised(wanted.name, with_copies=False):  # from after a backup
         return wanted._replace(former_target=target, is_linked=True)
-    if entries.exists(wanted.name):  # a copy of ours is read-only
+    if entries.exists(wanted.name):  # our copies are read-only
         is_ours = wanted.is_copy and entries.damage(wanted) is None
         return wanted._replace(is_linked=is_ours)
     return wanted._replace(is_linked=True, former_target="")

@@ -192,6 +192,6 @@ def restore(
     with terminal.progress("files") as progress:
         restored, path = restored_to(db, *places, name, version, to, progress)
     line = f"Restored {name}, version {restored}, to {path}."
-    if any(Path(path).resolve().is_relative_to(root.path) for root in settings.root_specs):
+    if any(Path(path).is_relative_to(root.path) for root in settings.root_specs):
         line += " A running service publishes it."
     return Answer({"skill": name, "version": restored, "path": path}, [visible(line)])

@@ -346,7 +346,7 @@ def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
     In a plugin root the first folder names the plugin; an archive, without its file extension. If
     the root is the folder `skills` of one plugin, this names the skills that lie directly in it.
     """
-    is_direct = all(above.endswith("!") for above in path.split("/")[:-1])  # but for archives
+    is_direct = all(above.endswith("!") for above in path.split("/")[:-1])  # or in archives
     rule = naming.OF_PLUGIN if root.level == "plugin" else root.namespace
     namespace = (is_direct and root.plugin) or naming.namespace_of(path, rule)
     return Place(root.path, path, root.level, namespace, is_alias)

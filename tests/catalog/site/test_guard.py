@@ -597,24 +597,8 @@ def test_an_export_that_fails_half_way_has_no_end(
         return await execute(sql, params, **named)
 
     monkeypatch.setattr(database, "execute", failing)
-    sent: list[Any] = []
-
-    async def asked() -> None:
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": "/catalog/versions.csv",
-            "raw_path": b"/catalog/versions.csv",
-            "query_string": b"_stream=1",
-            "headers": [(b"host", b"localhost"), (b"accept-encoding", compression.encode())],
-            "client": ("127.0.0.1", 1),
-        }
-        await site.datasette.app()(scope, None, send)
-
-    site.runner.run(asked())
+    headers = [(b"host", b"localhost"), (b"accept-encoding", compression.encode())]
+    sent = site.messages(b"/catalog/versions.csv", headers, b"_stream=1")
     assert sent[0]["status"] == 200
     assert sent[-1]["more_body"]  # the server closes the connection of such a response
     assert b"error" not in b"".join(message.get("body", b"") for message in sent)

@@ -170,3 +170,23 @@ def test_commands_lead_back_to_a_removed_skill(shelf: Shelf, tmp_path: Path) -> 
     assert done.returncode == 0
     assert f"Restored b, version {version}, to {shelf.root}/b." in done.stdout
     assert (shelf.root / "b/SKILL.md").is_file()
+
+
+def test_a_bare_name_suffices_and_a_folder_outside_the_roots_is_not_called_published(
+    tmp_path: Path,
+) -> None:
+    """A skill of a plugin comes back by the part of its name after the colon."""
+    write_skill(tmp_path / "root/ann/installer")
+    settings = tmp_path / "skilldrop.toml"
+    settings.write_text("data = 'data'\n[[roots]]\npath = 'root'\nlevel = 'plugin'\n")
+    program = "--config", settings
+    options = {"SKILLDROP_SETTLE_QUIET": "0"}
+    run(*program, "scan", **options)
+    assert run(*program, "remove", "installer").returncode == 0
+    run(*program, "scan", **options)
+    (tmp_path / "drafts").mkdir()
+    outside = run(*program, "restore", "installer", "--to", tmp_path / "drafts")
+    assert (tmp_path / "drafts/installer/SKILL.md").is_file()
+    assert "A running service publishes it." not in outside.stdout
+    inside = run(*program, "restore", "installer")
+    assert f"{tmp_path}/root/ann/installer. A running service publishes it." in inside.stdout

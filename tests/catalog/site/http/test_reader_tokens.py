@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -258,23 +257,5 @@ def test_a_whole_url_is_a_target_like_its_path(
     site: Site, target: bytes, host: bytes, status: int
 ) -> None:
     """Its host takes the place of the header, and is judged like it."""
-    sent: list[Any] = []
-
-    async def asked() -> None:
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": target.decode(),
-            "raw_path": target,
-            "query_string": b"",
-            "headers": [(b"host", host)],
-            "client": ("127.0.0.1", 1),
-            "server": ("127.0.0.1", 80),
-        }
-        await site.datasette.app()(scope, None, send)
-
-    site.runner.run(asked())
+    sent = site.messages(target, [(b"host", host)])
     assert sent[0]["status"] == status

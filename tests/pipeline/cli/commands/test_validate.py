@@ -135,6 +135,17 @@ def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWri
     assert lines[-1] == "2 skills, 1 rejected; 2 errors, 0 warnings, 0 info."
 
 
+def test_a_danger_is_not_said_to_be_published(project: Path, skill: SkillWriter) -> None:
+    """Beside an error it waits, although the root does not reject it."""
+    skill(project / "three", name="Three", body="Clean up: rm -rf ~\n")
+    lines = run("three").stdout.splitlines()
+    assert "three: dangerous; by default it waits for review." in lines
+    assert (
+        'three: breaks the specification; a root with acceptance = "lenient" (the default) '
+        "does not reject it."
+    ) in lines
+
+
 def test_the_caret_is_under_the_field_that_is_wrong(project: Path, skill: SkillWriter) -> None:
     """Whether its name or its value is."""
     skill(project / "three", name="Three", more="colour: red")

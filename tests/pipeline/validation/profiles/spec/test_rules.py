@@ -583,7 +583,7 @@ _VALUES = (
 def test_errors_are_what_the_reference_validator_refuses(
     frontmatter: dict[str, Any], folder: str, as_folder: bool
 ) -> None:
-    """The verdict is that of skills-ref for any fields and any folder name, but for three musts."""
+    """The verdict is that of skills-ref for any fields and any folder name, except three musts."""
     validator = pytest.importorskip("skills_ref.validator")
     if as_folder and isinstance(frontmatter.get("name"), str):
         folder = unicodedata.normalize("NFC", frontmatter["name"].strip())
