@@ -72,6 +72,17 @@ def root_name(path: str) -> str:
     return mirror[1] if mirror else last_name(path)
 
 
+def repository_label(url: str) -> str:
+    """Return the URL of a repository for people: without scheme, credentials and `.git`.
+
+    A repository of this machine's disk is named by its folder.
+    """
+    address = url.partition("://")[2] or url.replace(":", "/", 1)
+    host, _, path = address.rstrip("/").removesuffix(".git").partition("/")
+    is_local = url.startswith(("/", "file:"))
+    return path.rpartition("/")[2] if is_local else f"{host.rpartition('@')[2]}/{path}"
+
+
 def linked(file: str, target: str) -> str:
     """Return the path to which a relative link in a file leads, from where the file's path starts.
 

@@ -99,17 +99,6 @@ _FOLDER = {
 """Address of a folder at a commit, below the page of the repository."""
 
 
-def repository_label(url: str) -> str:
-    """Return the URL of a repository for people: without scheme, credentials and `.git`.
-
-    A repository of this machine's disk is named by its folder.
-    """
-    address = url.partition("://")[2] or url.replace(":", "/", 1)
-    host, _, path = address.rstrip("/").removesuffix(".git").partition("/")
-    is_local = url.startswith(("/", "file:"))
-    return path.rpartition("/")[2] if is_local else f"{host.rpartition('@')[2]}/{path}"
-
-
 def repository_page(url: str, commit: str | None, *path: str) -> str | None:
     """Return the web page of a folder of a repository, at a commit if there is one.
 

@@ -11,6 +11,7 @@ from datasette import Response
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.fields import COLUMNS
+from catalog.model.paths import repository_label
 from catalog.model.values import SEVERITIES
 from catalog.prompt_index import query
 from catalog.reading import disk_paths, index_views, lookup
@@ -117,7 +118,7 @@ def _source(skill: Row) -> dict[str, str | None] | None:
         return None
     commit, path = skill["git_commit"], (skill["repository_path"] or "", skill["path"])
     return {
-        "label": install_lines.repository_label(url),
+        "label": repository_label(url),
         "page": install_lines.repository_page(url, commit, *path),
         "commit": commit,
     }

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from catalog.database.queries import Row, Writer, to_json
-from catalog.model.paths import last_name, root_name
-from catalog.reading.skills.install_lines import repository_label
+from catalog.model.paths import last_name, repository_label, root_name
 
 _Top: TypeAlias = tuple[str, str]  # a root, and the first folder of a path in it
 

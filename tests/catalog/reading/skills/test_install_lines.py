@@ -10,6 +10,7 @@ from shutil import which
 
 import pytest
 
+from catalog.model.paths import repository_label
 from catalog.reading.files import bundle
 from catalog.reading.files.published import package_of
 from catalog.reading.skills import install_lines
@@ -107,7 +108,7 @@ def test_a_client_that_would_not_load_a_skill_has_no_command() -> None:
 def test_a_folder_at_a_commit_has_a_page(url: str, page: str | None) -> None:
     """Only of http or https and of known hosts; without credentials."""
     assert install_lines.repository_page(url, "c0ffee", "skills", "x y") == page
-    assert "secret" not in install_lines.repository_label(url)
+    assert "secret" not in repository_label(url)
 
 
 def test_the_whole_repository_has_a_page() -> None:
@@ -120,4 +121,4 @@ def test_the_whole_repository_has_a_page() -> None:
         install_lines.repository_page("https://git.sr.ht/~a/b", "c0")
         == "https://git.sr.ht/~a/b/tree/c0"
     )
-    assert install_lines.repository_label("https://github.com/a/b.git") == "github.com/a/b"
+    assert repository_label("https://github.com/a/b.git") == "github.com/a/b"
