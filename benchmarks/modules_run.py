@@ -95,7 +95,7 @@ def main() -> None:
         skill.write_text(SKILL, "utf-8")
         places = ["--watched", f"{folder}/watched", "--data", f"{folder}/data"]
         for name, words in (
-            ("first scan of one skill", ["scan", "--engine", "serial"]),
+            ("first scan of one skill", ["scan"]),
             ("read of that skill", ["read", "first-steps"]),
         ):
             modules, declaring, changes, deepest = _measure([*places, *words]).split()

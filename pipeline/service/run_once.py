@@ -2,10 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from catalog.database import connection, requests
 from catalog.database.connection import explained
@@ -20,11 +18,9 @@ from pipeline.config.settings import Settings
 from pipeline.service.parts import Loop, Part, Work
 from pipeline.service.requests import REPAIR
 from pipeline.service.scanning.change_batches import Report
-from pipeline.service.scanning.engines import Engine, processes, serial
+from pipeline.service.scanning.engines import Engine, processes
 from pipeline.service.scans import ScanRequest
 from pipeline.watch.settling import WatchUnit
-
-EngineName: TypeAlias = Literal["serial", "processes", "dask"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +116,6 @@ def _result(
         time.monotonic() - began,
         failures,
     )
-
-
-@contextmanager
-def engine_named(
-    name: EngineName,
-    scheduler: str | None = None,
-    notice: Callable[[str], None] = lambda _: None,
-) -> Iterator[Engine]:
-    """Give the engine with a name; scheduler is the address of a Dask cluster.
-
-    notice gets a sentence with the URL of its dashboard.
-
-    Raises ClusterUnusable, and ImportError without the extra of Dask.
-    """
-    if name != "dask":
-        yield serial if name == "serial" else processes
-        return
-    from pipeline.service.scanning.dask_cluster import dask  # an optional extra
-
-    with dask(scheduler, notice) as engine:
-        yield engine
 
 
 def scan_by_service(

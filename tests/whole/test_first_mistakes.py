@@ -92,7 +92,7 @@ def test_an_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setitem(sys.modules, "pipeline.service.scanning.dask_cluster", None)
     monkeypatch.delattr("pipeline.service.scanning.dask_cluster", raising=False)
-    said = refused("scan", "--engine", "dask")
+    said = refused("scan", "--scheduler", "tcp://127.0.0.1:9")
     assert f"Install them with `{sys.executable} -m pip install 'distributed" in said
 
 

@@ -16,7 +16,7 @@ from tests.support.paths import REPOSITORY
 from tests.support.program import run
 from tests.support.skills import write_skill
 
-NOT_RUN = re.compile(r" (up|serve|mcp)( |$)|--engine dask")
+NOT_RUN = re.compile(r" (up|serve|mcp)( |$)|--scheduler ")
 """Commands that run until they are stopped, and a cluster; other tests run them."""
 
 

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import get_args
+from contextlib import AbstractContextManager, nullcontext
 
 import click
 
@@ -24,31 +23,20 @@ from pipeline.service import pulls
 from pipeline.service import reconcile as service_reconcile
 from pipeline.service.open_catalog import with_store
 from pipeline.service.reconcile import Comparison
-from pipeline.service.run_once import EngineName, Result, engine_named, scan_by_service, scan_once
+from pipeline.service.run_once import Result, scan_by_service, scan_once
+from pipeline.service.scanning.engines import Engine, processes
 
 
 @click.command()
 @click.option("--deep", is_flag=True, help="Read and hash every file, even in unchanged folders.")
 @click.option(
-    "--engine",
-    type=click.Choice(get_args(EngineName)),
-    default="processes",
-    show_default=True,
-    help="Scan in this process, in one process per core, or on a Dask cluster.",
-)
-@click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Dask scheduler, tcp://…, for --engine dask.  [default: a local one]",
+    help="Scan with the workers of the Dask scheduler at tcp://….  [default: all cores here]",
 )
 @with_json
 @with_settings
-def scan(
-    settings: Settings,
-    deep: bool,
-    engine: EngineName,
-    scheduler: str | None,
-) -> Answer:
+def scan(settings: Settings, deep: bool, scheduler: str | None) -> Answer:
     """Update the catalog from the roots, and exit.
 
     Roots that are git repositories are pulled first. While `skilldrop up` runs, the service pulls
@@ -58,24 +46,15 @@ def scan(
     Examples:
       skilldrop scan
       skilldrop --watched ~/skills --data /tmp/catalog scan --json
-      skilldrop scan --engine dask --scheduler tcp://scheduler.example:8786
+      skilldrop scan --scheduler tcp://scheduler.example:8786
     """
-    if scheduler and engine != "dask":
-        raise click.UsageError("--scheduler needs --engine dask.")
-    if engine == "dask":
-        with needing("dask"):
-            from pipeline.service.scanning import dask_cluster  # noqa: F401
 
     def work(store: Store) -> Result:
-        notice = partial(click.echo, err=True)
-        with (
-            engine_named(engine, scheduler, notice) as executor,
-            terminal.progress("skills") as progress,
-        ):
+        with _engine(scheduler) as engine, terminal.progress("skills") as progress:
             return scan_once(
                 settings,
                 store,
-                engine=executor,
+                engine=engine,
                 deep=deep,
                 pulls=True,
                 progress=lambda so_far: progress(so_far.folders),
@@ -93,6 +72,15 @@ def scan(
         click.echo(f"skilldrop: {problem}", err=True)
     code = FINDINGS if result.failures or result.report.troubles else DONE
     return Answer(result.as_json(), _lines(result), code)
+
+
+def _engine(scheduler: str | None) -> AbstractContextManager[Engine]:
+    """Return the engine of a Dask cluster or, without its address, the cores of this machine."""
+    if not scheduler:
+        return nullcontext(processes)
+    with needing("dask"):
+        from pipeline.service.scanning.dask_cluster import dask
+    return dask(scheduler)
 
 
 def _lines(result: Result) -> Iterator[str]:

@@ -3,20 +3,17 @@
 import logging
 import os
 import socket
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from dask import config
-from distributed import Client, LocalCluster
+from distributed import Client
 from distributed.client import ClosedClientError
 from distributed.comm.addressing import get_address_host_port
 
 from catalog.model.errors import ClusterUnusable
 from catalog.model.skill import RootSpec
 from catalog.model.values import VERSION
-from pipeline import processes
 from pipeline.service.scanning.engines import (
     PIECES_AHEAD,
     Engine,
@@ -37,35 +34,31 @@ SILENT_FOR = 30
 
 
 @contextmanager
-def dask(
-    scheduler: str | None = None, notice: Callable[[str], None] = log.info
-) -> Iterator[Engine]:
-    """Give an engine that scans on the cluster at an address, or on a new local cluster.
-
-    notice gets a sentence with the URL of the dashboard, for people.
+def dask(scheduler: str) -> Iterator[Engine]:
+    """Give an engine that scans on the cluster of the scheduler at an address.
 
     If a worker dies, another takes its pieces; this process scans pieces that no worker finishes,
-    so nothing is lost. Raises ClusterUnusable if no scheduler
-    answers, or if a worker has another root at the path or another version of skilldrop.
+    so nothing is lost. Raises ClusterUnusable if no scheduler answers, or none with a worker, or if
+    a worker has another root at the path or another version of skilldrop.
     """
     _silence_libraries()
-    if scheduler:
-        with _connected(scheduler, notice) as client:
-            if link := client.dashboard_link:
-                notice(f"The Dask dashboard is at {link} (the scheduler needs Bokeh for it)")
-            yield partial(_scan, client)
-        return
-    with (
-        tempfile.TemporaryDirectory(prefix="skilldrop-dask-") as temporary,
-        config.set({"temporary-directory": temporary}),
-        LocalCluster(
-            n_workers=processes.cores(),
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    try:
+        # Closing a client that never connected logs errors.
+        socket.create_connection(get_address_host_port(scheduler), CONNECT_WITHIN).close()
+        client = Client(scheduler, timeout=CONNECT_WITHIN, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterUnusable(
+            f"No Dask scheduler answers at {scheduler}. Start one with `dask scheduler`, or leave "
+            "--scheduler out to use this machine alone."
+        ) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_WITHIN)
+        except TimeoutError as error:
+            raise ClusterUnusable(
+                f"The cluster at {scheduler} has no worker. Start one with "
+                f"`dask worker {scheduler}`."
+            ) from error
         yield partial(_scan, client)
 
 
@@ -77,30 +70,6 @@ def _silence_libraries() -> None:
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-@contextmanager
-def _connected(scheduler: str, notice: Callable[[str], None]) -> Iterator[Client]:
-    try:
-        # Closing a client that never connected logs errors.
-        socket.create_connection(get_address_host_port(scheduler), CONNECT_WITHIN).close()
-        client = Client(scheduler, timeout=CONNECT_WITHIN, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ClusterUnusable(
-            f"No Dask scheduler answers at {scheduler}. Start one with `dask scheduler`, or leave "
-            "--scheduler out to use this machine alone."
-        ) from error
-    with client:
-        if not client.nthreads():
-            notice(f"The cluster at {scheduler} has no worker yet; waiting {CONNECT_WITHIN} s …")
-        try:
-            client.wait_for_workers(1, timeout=CONNECT_WITHIN)
-        except TimeoutError as error:
-            raise ClusterUnusable(
-                f"The cluster at {scheduler} has no worker. Start one with "
-                f"`dask worker {scheduler}`."
-            ) from error
-        yield client
 
 
 def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:

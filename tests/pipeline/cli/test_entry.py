@@ -52,10 +52,7 @@ def test_a_command_that_is_stopped_during_its_import_ends_by_the_signal(words: l
     assert stopped("pipeline.cli.app", "SIGTERM", words).returncode == -signal.SIGTERM
 
 
-@pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_nothing_is_imported_from_the_working_directory(
-    tmp_path: Path, skill: SkillWriter, engine: str
-) -> None:
+def test_nothing_is_imported_from_the_working_directory(tmp_path: Path, skill: SkillWriter) -> None:
     """Not even by child processes, and not if the directory is a skill's folder."""
     for number in range(520):
         skill(tmp_path / f"root/s{number}")
@@ -71,8 +68,6 @@ def test_nothing_is_imported_from_the_working_directory(
             "--data",
             tmp_path / "data",
             "scan",
-            "--engine",
-            engine,
         ],
         cwd=here,
         env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0", "SKILLDROP_PUBLISH": "in-place"},

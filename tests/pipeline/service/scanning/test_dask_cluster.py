@@ -1,11 +1,9 @@
 """A Dask cluster returns the results of one process; all clusters here are real processes."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -207,7 +205,7 @@ def test_a_loss_is_reported_in_sentences(
             [
                 Path(sys.executable).with_name("skilldrop"),
                 *("--watched", tmp_path / "root", "--data", tmp_path / "data"),
-                *("scan", "--engine", "dask", "--scheduler", address),
+                *("scan", "--scheduler", address),
             ],
             # Without it, too few of the new folders have settled for the scan to need the cluster.
             env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0", "SKILLDROP_PUBLISH": "in-place"},
@@ -269,36 +267,6 @@ def test_a_piece_that_the_scheduler_loses_is_scanned_here(
     }
 
 
-def test_the_dashboard_of_the_scheduler_is_named() -> None:
-    """Its URL is printed for people."""
-    notices: list[str] = []
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
-        ) as cluster,
-        dask_cluster.dask(cluster.scheduler_address, notices.append),
-    ):
-        pass
-    (notice,) = notices
-    assert re.fullmatch(
-        r"The Dask dashboard is at http://127\.0\.0\.1:\d+/status"
-        r" \(the scheduler needs Bokeh for it\)",
-        notice,
-    )
-
-
-def test_without_an_address_a_local_cluster_starts(
-    root: RootSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its processes scan all folders, and leave no temporary files."""
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    with dask_cluster.dask() as engine:
-        seen = [one for one in engine(ScanScope(root, ("",), {}), HOW) if one]
-    assert len(seen) == 63
-    assert not list((tmp_path / "temporary").iterdir())
-
-
 def test_a_worker_with_another_directory_is_refused(
     root: RootSpec, workers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,14 +290,36 @@ def test_a_scheduler_that_does_not_answer_is_named(address: str) -> None:
 
 
 def test_a_cluster_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wait for workers is announced and limited."""
-    notices: list[str] = []
+    """The wait for workers is limited."""
     monkeypatch.setattr(dask_cluster, "CONNECT_WITHIN", 0.3)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty,
         pytest.raises(ClusterUnusable, match="has no worker"),
-        dask_cluster.dask(empty.scheduler_address, notices.append),
+        dask_cluster.dask(empty.scheduler_address),
     ):
         pass
-    (notice,) = notices
-    assert notice.endswith("has no worker yet; waiting 0.3 s …")
+
+
+def test_a_scan_imports_nothing_from_the_working_directory(
+    tmp_path: Path, skill: SkillWriter, workers: Any
+) -> None:
+    """Not even if the directory is a skill's folder."""
+    modules = ("dask", "distributed", "tornado", "yaml")
+    here = skill(
+        tmp_path / "root/hostile",
+        files={f"{module}.py": "open('imported', 'a').write(__name__)\n" for module in modules},
+    )
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("skilldrop"),
+            *("--watched", tmp_path / "root", "--data", tmp_path / "data"),
+            *("scan", "--scheduler", workers.scheduler_address),
+        ],
+        cwd=here,
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not (here / "imported").exists()
