@@ -13,7 +13,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients test-next check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules lighthouse page-sizes snapshots crawl sizing soak crashes release clean
+.PHONY: help up test test-clients test-next check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules lighthouse page-sizes visitors snapshots crawl sizing soak crashes release clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ lighthouse: $(DEVELOPING) ## measure the main pages of CATALOG with Lighthouse; 
 
 page-sizes: $(DEVELOPING) ## measure bytes and time of every kind of page of CATALOG
 	@$(BIN)/python benchmarks/page_sizes.py --catalog $(CATALOG)
+
+visitors: $(DEVELOPING) ## measure the front page of CATALOG beside fifty visitors of each kind of page
+	@$(BIN)/python benchmarks/visitors.py --catalog $(CATALOG)
 
 SNAPSHOTS ?= var/snapshots
 snapshots: $(DEVELOPING) ## photograph every kind of page of CATALOG into the folder SNAPSHOTS; needs Chromium

@@ -24,7 +24,8 @@ from pipeline.config.settings import Settings
 class Client:
     """Client that measures one site over one connection."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, site: SiteProcess) -> None:
+        self.site = site
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def __call__(self, path: str, headers: dict[str, str], count: int = 100) -> float:
@@ -45,27 +46,34 @@ class Client:
         return response
 
 
+def processor_time(site: SiteProcess) -> float:
+    """Return the seconds of the processor that a site has used."""
+    fields = Path(f"/proc/{site.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def site(settings: Settings) -> Iterator[Client]:
     """Run the site of a catalog, and yield a client of it."""
-    with _running(settings.catalog_path) as client:
+    with running(settings.catalog_path) as client:
         yield client
 
 
 @contextmanager
 def served(catalog: Path) -> Iterator[str]:
     """Run the site of a catalog, and yield its origin."""
-    with _running(catalog) as client:
+    with running(catalog) as client:
         yield f"http://127.0.0.1:{client.connection.port}"
 
 
 @contextmanager
-def _running(catalog: Path) -> Iterator[Client]:
+def running(catalog: Path) -> Iterator[Client]:
+    """Run the site of a catalog, and yield a client of it."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     site = SiteProcess(catalog, "127.0.0.1", port, catalog.with_name("site.log"))
     site.start()
-    client = Client(port)
+    client = Client(port, site)
     try:
         wait_for(lambda: _is_ready(client))
         yield client

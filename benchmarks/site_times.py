@@ -6,7 +6,6 @@ second column all skills are edited, and a scan stores them during the requests.
 
 import argparse
 import http.client
-import os
 import platform
 import random
 import socket
@@ -24,6 +23,7 @@ from urllib.parse import quote
 
 from made_skills import make_skills
 from real_sized_skills import sentences
+from running_programs import processor_time
 
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
@@ -78,7 +78,7 @@ def asked_once(
         searches = [f"/search.json?q={quote(text)}" for text in sentences(ASKED_ONCE, 12)]
         for name, paths in (("skill pages", pages[:ASKED_ONCE]), ("sentences", searches)):
             _wait(http.client.HTTPConnection(HOST, site.port, timeout=60))
-            before = _processor_time(site)
+            before = processor_time(site)
             with ThreadPoolExecutor(CONNECTIONS) as pool:
                 parts = [paths[number::CONNECTIONS] for number in range(CONNECTIONS)]
                 times = [
@@ -86,7 +86,7 @@ def asked_once(
                     for part in pool.map(_asked, [site.port] * CONNECTIONS, parts)
                     for each in part
                 ]
-            yield name, times, (_processor_time(site) - before) / len(paths)
+            yield name, times, (processor_time(site) - before) / len(paths)
 
 
 def _asked(port: int, paths: Sequence[str]) -> list[float]:
@@ -98,11 +98,6 @@ def _asked(port: int, paths: Sequence[str]) -> list[float]:
         times.append(time.perf_counter() - began)
         assert status == 200, f"{path} returns {status}"
     return times
-
-
-def _processor_time(site: SiteProcess) -> float:
-    fields = Path(f"/proc/{site.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

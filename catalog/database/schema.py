@@ -135,7 +135,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "removed_at WHERE removed_at IS NOT NULL",
         (
             "status, last_changed, level, source, license, category, has_scripts, "
-            "spec_valid, model_invocable, current_version_id, root, estimated_tokens, name"
+            "spec_valid, model_invocable, current_version_id, root, estimated_tokens, name, tags"
         ),
         "pending: pending_since WHERE pending_since IS NOT NULL",
         "preferred: preferred_at WHERE preferred_at IS NOT NULL",

@@ -40,7 +40,7 @@ class Route(NamedTuple):
 
     pattern: str
     view: http_request.View
-    cost: limits.Cost | None = None
+    cost: limits.Cost | None = limits.PAGES  # None where it takes a turn itself, or needs none
     is_open: bool = False  # whether it is public, whatever the configuration allows
     post: http_request.View | None = None  # answers POST, if the setting `reports` allows it
 
@@ -51,7 +51,7 @@ _INDEX = r"/indexes/(?P<name>[^/]+)"
 _WELL_KNOWN = r"(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
 
 ROUTES = (
-    Route(r"/", overview.home),
+    Route(r"/", overview.home, cost=None),
     Route(r"/skills/?", skills.page, limits.SEARCHES),
     Route(rf"{_SKILL}\.json", api_skills.preview),
     Route(_SKILL, skill.page, limits.TEXTS),
@@ -64,8 +64,8 @@ ROUTES = (
     Route(rf"{_SKILL}(?:/versions/(?P<version>[^/]+))?/files/", files.listing),
     Route(rf"{_SKILL}/files/(?P<path>.+)", files.page),
     Route(rf"{_VERSION}/files/(?P<path>.+)", files.page),
-    Route(rf"{_SKILL}/bundle\.zip", files.archive),
-    Route(rf"{_VERSION}/bundle\.zip", files.archive),
+    Route(rf"{_SKILL}/bundle\.zip", files.archive, cost=None),
+    Route(rf"{_VERSION}/bundle\.zip", files.archive, cost=None),
     Route(r"/sources", sources.listing, limits.SEARCHES),
     Route(r"/sources/(?P<name>.+)", sources.page, limits.SEARCHES),
     Route(r"/findings", findings.listing, limits.SEARCHES),
@@ -91,14 +91,15 @@ ROUTES = (
     Route(
         rf"{_WELL_KNOWN}/(?:agent-)?skills/(?P<name>[^/]+)/(?P<path>.+)",
         discovery.file,
+        cost=None,
     ),
     Route(r"/-/metrics", metrics.page),
     Route(r"/-/state\.json", service.state),
     Route(r"/-/openapi\.json", service.openapi),
-    Route(r"/-/healthz", service.healthz, is_open=True),
-    Route(r"/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)", service.asset, is_open=True),
-    Route(r"/robots\.txt", service.robots, is_open=True),
-    Route(r"/favicon\.ico", service.favicon, is_open=True),
+    Route(r"/-/healthz", service.healthz, cost=None, is_open=True),
+    Route(r"/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)", service.asset, cost=None, is_open=True),
+    Route(r"/robots\.txt", service.robots, cost=None, is_open=True),
+    Route(r"/favicon\.ico", service.favicon, cost=None, is_open=True),
     # Last: it matches all other paths below a skill.
     Route(rf"{_SKILL}/(?P<path>.+)", files.of_neighbour),
 )

@@ -115,6 +115,6 @@ _MOST_READ_ACTIVE = """
     SELECT s.id FROM (
         SELECT skill_id, sum(reads) AS reads FROM usage.reads
         WHERE day >= date('now', :days) GROUP BY skill_id) AS r
-    JOIN skills AS s ON s.skill_id = r.skill_id AND s.status = 'active'
+    CROSS JOIN skills AS s ON s.skill_id = r.skill_id AND s.status = 'active'
     ORDER BY r.reads DESC, s.name LIMIT :limit
 """

@@ -86,6 +86,8 @@ TEXTS = Cost("texts", 1)
 """Rendering, highlighting and comparing texts, which may take a second of the processor each."""
 ARCHIVES = Cost("archives", 2)
 """Large archives, each of which is a file until it is sent."""
+PAGES = Cost("pages", 2)
+"""All others but the front page, which so never waits for many of them."""
 SEARCHES = Cost("searches", 2)
 """Lists and searches of skills, changes and findings, which read all that match."""
 INDEXES = Cost("indexes", 2)
@@ -132,7 +134,7 @@ def wrap(
             await refuse(503, "Too many requests at once; try again later.", {"Retry-After": "5"})
             return
         is_ours, cost = next(
-            ((True, cost) for form, cost in ours if form.fullmatch(path)), (False, None)
+            ((True, cost) for form, cost in ours if form.fullmatch(path)), (False, PAGES)
         )
         is_table = not is_ours and http_location.table_of(datasette, path) is not None
         allowed = READING_OURS if is_ours else READING
