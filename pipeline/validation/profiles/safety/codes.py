@@ -81,9 +81,3 @@ NATIVE_BINARY = TYPES.warning(
     "The file is a compiled program or library, which cannot be read as text.",
     "Ship its source, or say where to get it; an agent may run any file of the skill.",
 )
-EXECUTABLE_OUTSIDE_SCRIPTS = TYPES.warning(
-    "executable-outside-scripts",
-    "The file is executable but not under scripts/.",
-    "Move it to scripts/, or make it not executable (chmod -x).",
-    "Agent Skills specification, Optional directories",
-)

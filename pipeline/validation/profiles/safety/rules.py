@@ -44,7 +44,6 @@ _HIDDEN = {
     "tag": (codes.TAG_CHARACTERS, "a tag character"),
 }
 _ALIKE = frozenset({"LATIN", "GREEK", "CYRILLIC", "ARMENIAN"})
-_OF_PROGRAMS = ("scripts/", "bin/", "hooks/", "templates/")  # where a skill may keep them
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use")
 _TAG = re.compile(
     r"</\s*[a-z]"
@@ -159,19 +158,6 @@ def no_native_binaries(skill: Skill) -> Iterator[Finding]:
         yield codes.NATIVE_BINARY.at(path=file.path)
 
 
-def executables_are_in_scripts(skill: Skill) -> Iterator[Finding]:
-    """Find executable files outside scripts/ and the like."""
-    if all(file.mode == 0o755 for file in skill.files):
-        return  # on many shares every file is executable, and the bit means nothing
-    stray = (
-        file
-        for file in skill.files
-        if file.mode == 0o755 and not file.path.startswith(_OF_PROGRAMS) and not _is_native(file)
-    )
-    for file in islice(stray, MOST_ALIKE):
-        yield codes.EXECUTABLE_OUTSIDE_SCRIPTS.at(path=file.path)
-
-
 def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
     """Find allowed-tools that let the agent do anything without asking for permission."""
     tools = skill.declared.allowed_tools
@@ -193,7 +179,6 @@ SAFETY = Profile(
         tools_are_restricted,
         no_links_to_machine,
         no_native_binaries,
-        executables_are_in_scripts,
     ),
 )
 

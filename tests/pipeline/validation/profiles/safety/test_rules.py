@@ -598,25 +598,14 @@ def test_links_to_the_machine(body: str, is_found: bool) -> None:
         (file("assets/data", is_text=False), set()),
         (file("assets/a.png", is_text=False), set()),
         (file("notes.bin"), set()),
-        (file("scripts/a.sh", executable=True), set()),
-        (file("a.sh", executable=True), {"executable-outside-scripts"}),
-        (file("assets/scripts/a.sh", executable=True), {"executable-outside-scripts"}),
-        (file("hooks/a.sh", executable=True), set()),
-        (file("a.sh"), set()),
+        (file("a.sh", executable=True), set()),
     ],
 )
 def test_files(entry: FileEntry, expected: set[str]) -> None:
-    """Compiled programs are reported, and so are executable files outside scripts/."""
+    """Compiled programs are reported; scripts may lie anywhere."""
     findings = found("safety", skill("Go.", entry))
     assert {each.code for each in findings} == expected
     assert {each.path for each in findings} <= {entry.path}
-
-
-def test_a_share_without_permissions_says_nothing() -> None:
-    """Where every file is executable, SKILL.md too, the bit means nothing."""
-    of = skill("Go.", file("SKILL.md", executable=True), file("a.sh", executable=True))
-    everything = tuple(each for each in of.files if each.mode == 0o755)
-    assert codes("safety", replace(of, files=everything)) == set()
 
 
 @pytest.mark.parametrize(
