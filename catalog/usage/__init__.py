@@ -1,1 +1,1 @@
-"""Counts of reads of skills and prompt indexes in their own database, without names of readers."""
+"""Counts of reads of skills in their own database, without names of readers."""

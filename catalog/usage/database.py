@@ -43,16 +43,7 @@ class SkillRead(NamedTuple):
     day: str
 
 
-class IndexRead(NamedTuple):
-    """Read of a prompt index, by a route, on a day in UTC such as 2026-11-22."""
-
-    index_name: str
-    route: Route
-    day: str
-
-
-Read: TypeAlias = SkillRead | IndexRead
-Counts: TypeAlias = Mapping[Read, int]
+Counts: TypeAlias = Mapping[SkillRead, int]
 
 _VERSION = 2
 """Version of the tables, in the header as `user_version`."""
@@ -68,15 +59,6 @@ _TABLES = (
     ) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX reads_by_day ON reads (day)",
-    """
-    CREATE TABLE index_reads (
-        index_name TEXT NOT NULL,
-        route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
-        day TEXT NOT NULL,
-        reads INTEGER NOT NULL,
-        PRIMARY KEY (day, index_name, route)
-    ) STRICT, WITHOUT ROWID
-    """,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {_VERSION}",
 )
@@ -99,9 +81,7 @@ def add(path: Path, counts: Counts, today: date) -> None:
     """
     with closing(_connect(path)) as db, db:
         db.execute("BEGIN IMMEDIATE")
-        for table, kind in (("reads", SkillRead), ("index_reads", IndexRead)):
-            rows = [(*read, n) for read, n in counts.items() if isinstance(read, kind)]
-            db.executemany(_adding(table, (*kind._fields, "reads")), rows)
+        db.executemany(_ADD, [(*read, number) for read, number in counts.items()])
         _delete_old(db, (today - timedelta(days=DAYS_KEPT)).isoformat())
 
 
@@ -129,18 +109,15 @@ def is_attached(connection: sqlite3.Connection) -> bool:
     return any(name == "usage" for _, name, _ in connection.execute("PRAGMA database_list"))
 
 
-def _adding(table: str, names: tuple[str, ...]) -> str:
-    values = ", ".join("?" * len(names))
-    return (
-        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values})"
-        " ON CONFLICT DO UPDATE SET reads = reads + excluded.reads"
-    )
+_ADD = """
+    INSERT INTO reads (skill_id, version, route, day, reads) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET reads = reads + excluded.reads
+"""
 
 
 def _delete_old(db: sqlite3.Connection, before: str) -> None:
     """Delete the days before a day, and the oldest day if the database is too large."""
-    for table in ("reads", "index_reads"):
-        db.execute(f"DELETE FROM {table} WHERE day < ?", [before])
+    db.execute("DELETE FROM reads WHERE day < ?", [before])
     page_size, pages, free = (
         db.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_size", "page_count", "freelist_count")
@@ -203,7 +180,7 @@ class ReadCounter:
     def __init__(self, path: Path, day: Callable[[], date] = today) -> None:
         """Take the path of the database, and the function that returns the day in UTC."""
         self._path, self._day = path, day
-        self._counts: Counter[Read] = Counter()
+        self._counts: Counter[SkillRead] = Counter()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
@@ -211,11 +188,13 @@ class ReadCounter:
 
     def count_skill(self, skill_id: str, version: str, route: Route) -> None:
         """Count a read of a version of a skill."""
-        self._count(SkillRead(skill_id, version, route, self._day().isoformat()))
-
-    def count_index(self, name: str, route: Route) -> None:
-        """Count a read of a prompt index."""
-        self._count(IndexRead(name, route, self._day().isoformat()))
+        read = SkillRead(skill_id, version, route, self._day().isoformat())
+        with self._lock:
+            if self._closed.is_set() or (read not in self._counts and len(self._counts) >= MOST):
+                return
+            self._counts[read] += 1
+            if not self._thread:
+                self._thread = _started(self._run)
 
     def write(self) -> None:
         """Add the counts to the database; after an error they stay, and one line is logged."""
@@ -239,14 +218,6 @@ class ReadCounter:
         self._closed.set()
         if self._thread:
             self._thread.join(ENDING)
-
-    def _count(self, read: Read) -> None:
-        with self._lock:
-            if self._closed.is_set() or (read not in self._counts and len(self._counts) >= MOST):
-                return
-            self._counts[read] += 1
-            if not self._thread:
-                self._thread = _started(self._run)
 
     def _run(self) -> None:
         while not self._closed.wait(EVERY):

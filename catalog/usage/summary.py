@@ -33,7 +33,6 @@ class Usage:
     """Reads of all skills in some days."""
 
     skills: list[Row]  # most read first: skill_id, reads, each route; name None if unknown
-    indexes: list[Row]  # index_name, reads
     days: list[Row]  # each day, with reads: 0 where there were none
     unread: int  # active skills without a read in these days
     counted_since: str | None  # first day of which counts are kept
@@ -47,7 +46,6 @@ def of_all(db: Database, today: date, days: int, limit: int) -> Usage | None:
         by_day = dict(db.execute(_BY_DAY, values).fetchall())
         return Usage(
             db.rows(_MOST_READ, values),
-            db.rows(_INDEXES, values),
             [
                 {"day": day, "reads": by_day.get(day, 0)}
                 for day in ((first + timedelta(n)).isoformat() for n in range(days))
@@ -101,10 +99,6 @@ _MOST_READ = """
     LEFT JOIN skills AS s ON s.id = (
         SELECT id FROM skills WHERE skill_id = r.skill_id ORDER BY status != 'active' LIMIT 1)
     ORDER BY r.reads DESC, r.skill_id
-"""
-_INDEXES = """
-    SELECT index_name, sum(reads) AS reads FROM usage.index_reads WHERE day >= :since
-    GROUP BY index_name ORDER BY reads DESC, index_name
 """
 _BY_DAY = "SELECT day, sum(reads) FROM usage.reads WHERE day >= :since GROUP BY day"
 _UNREAD = """

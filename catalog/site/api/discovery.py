@@ -89,8 +89,6 @@ def _index(
     """Return an index with its entries, or that the one skill that is asked for is not there."""
     if (scope := _scope(context)) and not skills:
         return responses.of_error(f"No skill for agents has the identifier {scope}.", 404)
-    path = context.request.path
-    context.count_index(path[path.rindex("/.well-known/") :])
     text = ",\n".join(entries)
     return responses.of_text(context.request, f'{{{head}"skills": [\n{text}\n]}}\n', responses.JSON)
 

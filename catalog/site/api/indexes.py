@@ -36,8 +36,6 @@ async def page(context: RequestContext) -> Response:
         return _not_found(asked)
     if ending not in ("", REPORT, FORMATS[spec.format].ending):
         return _not_found(asked)
-    if ending != REPORT:
-        context.count_index(name)
     if spec.location_base:
         return _published(context, spec, ending)
     on_site = replace(spec, location_base=context.url(context.path(locations.SITE)))

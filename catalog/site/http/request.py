@@ -92,11 +92,6 @@ class RequestContext:
         if self.location.counter and self.request.method != "HEAD":
             self.location.counter.count_skill(skill_id, version, route)
 
-    def count_index(self, name: str) -> None:
-        """Count a read of a prompt index; a request for the head alone is none."""
-        if self.location.counter and self.request.method != "HEAD":
-            self.location.counter.count_index(name, "http")
-
     @cached_property
     def is_local(self) -> bool:
         """Whether the reader is on this machine, so that paths of its disk help; a proxy is not."""

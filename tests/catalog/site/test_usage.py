@@ -38,14 +38,12 @@ def usage(shelf: Shelf) -> Path:
     return database.path_of(shelf.settings.catalog_path)
 
 
-def counted(site: Site, usage: Path, table: str = "reads") -> dict[str, int]:
-    """Return the reads of each skill or index over HTTP."""
+def counted(site: Site, usage: Path) -> dict[str, int]:
+    """Return the reads of each skill over HTTP."""
     site.write_counts()
+    query = "SELECT skill_id, sum(reads) FROM reads WHERE route = 'http' GROUP BY 1"
     with closing(sqlite3.connect(usage)) as db:
-        key = "skill_id" if table == "reads" else "index_name"
-        return dict(
-            db.execute(f"SELECT {key}, sum(reads) FROM {table} WHERE route = 'http' GROUP BY 1")
-        )
+        return dict(db.execute(query))
 
 
 def version_of(shelf: Shelf, skill_id: str) -> str:
@@ -87,19 +85,6 @@ def test_a_read_has_its_version(site: Site, shelf: Shelf, usage: Path, skill: Sk
     assert len(rows) == 2
 
 
-def test_an_index_is_counted_apart(site: Site, usage: Path) -> None:
-    """By its name with or without its ending; its report is for people."""
-    site.get("/index/default")
-    site.get("/index/default.txt")
-    site.get("/index/default.meta.json")
-    site.get("/.well-known/agent-skills/index.json")
-    assert counted(site, usage, "index_reads") == {
-        "default": 2,
-        "/.well-known/agent-skills/index.json": 1,
-    }
-    assert counted(site, usage) == {}
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -109,6 +94,9 @@ def test_an_index_is_counted_apart(site: Site, usage: Path) -> None:
         "/skills/pdf/files/nothing",
         "/skills/nothing/files/SKILL.md",
         "/index/nothing",
+        "/index/default",
+        "/index/default.meta.json",
+        "/.well-known/agent-skills/index.json",
         "/search.json?q=pdf",
         "/-/healthz",
         "/-/metrics",
@@ -117,7 +105,7 @@ def test_an_index_is_counted_apart(site: Site, usage: Path) -> None:
 def test_pages_errors_and_health_are_no_reads(site: Site, usage: Path, path: str) -> None:
     """Names that do not exist never enter the database."""
     site.get(path)
-    assert counted(site, usage) == counted(site, usage, "index_reads") == {}
+    assert counted(site, usage) == {}
 
 
 def test_the_page_of_a_skill_says_how_often_it_was_read(site: Site, usage: Path) -> None:
@@ -220,11 +208,3 @@ def test_files_below_a_discovery_index_are_counted(site: Site, usage: Path, path
     """Installers fetch them there."""
     assert site.get(path).status_code == 200
     assert counted(site, usage) == {"pdf": 1}
-
-
-def test_the_discovery_index_of_one_skill_counts_as_that_of_all(site: Site, usage: Path) -> None:
-    """Names of indexes stay few."""
-    site.get("/.well-known/skills/index.json")
-    site.get("/skills/pdf/.well-known/skills/index.json")
-    assert site.get("/skills/nothing/.well-known/skills/index.json").status_code == 404
-    assert counted(site, usage, "index_reads") == {"/.well-known/skills/index.json": 2}

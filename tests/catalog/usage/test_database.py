@@ -14,7 +14,7 @@ import pytest
 
 from catalog.model.errors import CatalogUnusable
 from catalog.usage import database
-from catalog.usage.database import IndexRead, SkillRead
+from catalog.usage.database import SkillRead
 from tests.support.paths import REPOSITORY
 
 DAY = date(2026, 11, 22)
@@ -84,21 +84,19 @@ def test_a_file_that_several_make_at_once_is_never_locked(tmp_path: Path) -> Non
     }
 
 
-def test_skills_and_indexes_are_counted_apart(path: Path) -> None:
-    """The same name may be that of a skill and of an index."""
-    database.add(path, {READ: 3, IndexRead("pdf", "http", READ.day): 2}, DAY)
+def test_versions_are_counted_apart(path: Path) -> None:
+    """Counts of one version are added up."""
+    database.add(path, {READ: 3}, DAY)
     database.add(path, {READ: 1, READ._replace(version="v2"): 1}, DAY)
     assert rows(path, "SELECT version, reads FROM reads ORDER BY version") == [("v1", 4), ("v2", 1)]
-    assert rows(path, "SELECT index_name, reads FROM index_reads") == [("pdf", 2)]
 
 
 def test_old_days_are_deleted(path: Path) -> None:
     """So the database stays small."""
     old = READ._replace(day="2025-10-17")
     kept = READ._replace(day="2025-10-18")
-    database.add(path, {old: 1, kept: 1, IndexRead("default", "http", old.day): 1}, DAY)
+    database.add(path, {old: 1, kept: 1}, DAY)
     assert rows(path, "SELECT day FROM reads") == [("2025-10-18",)]
-    assert rows(path, "SELECT day FROM index_reads") == []
 
 
 def test_a_database_that_is_too_large_loses_its_oldest_day(

@@ -10,7 +10,7 @@ import pytest
 
 from catalog.database.queries import Database
 from catalog.usage import database, summary
-from catalog.usage.database import Read, SkillRead
+from catalog.usage.database import SkillRead
 from catalog.usage.summary import SkillReads
 
 TODAY = date(2026, 11, 22)
@@ -29,7 +29,7 @@ def test_a_skill_has_its_reads_of_thirty_days_and_the_last_of_all(
     db: Database, tmp_path: Path
 ) -> None:
     """The present day is one of them."""
-    counts: dict[Read, int] = {
+    counts: dict[SkillRead, int] = {
         SkillRead("pdf", "v3", "http", "2026-11-22"): 4,
         SkillRead("pdf", "v2", "mcp", "2026-10-24"): 2,
         SkillRead("pdf", "v1", "mcp", "2026-10-23"): 1,

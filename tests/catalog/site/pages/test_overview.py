@@ -11,7 +11,7 @@ from catalog.model.errors import Trouble
 from catalog.reading.findings import explanations
 from catalog.text.humanize import iso
 from catalog.usage import database
-from catalog.usage.database import IndexRead, Read, SkillRead
+from catalog.usage.database import SkillRead
 from catalog.writing.store import Store
 from tests.support.paths import REPOSITORY
 from tests.support.records import NOON, ROOT, judged, refused
@@ -107,15 +107,14 @@ def test_changes_of_one_name_say_their_folders(site: Site) -> None:
 
 
 def test_the_most_read_skills_come_first(catalog: Path, serve: Callable[[Path], Site]) -> None:
-    """With the routes, the days, the indexes, and the number of skills that nobody read."""
+    """With the routes, the days, and the number of skills that nobody read."""
     today = datetime.now(UTC).date()
     old = (today - timedelta(days=40)).isoformat()
-    counts: dict[Read, int] = {
+    counts: dict[SkillRead, int] = {
         SkillRead("dup", "1", "http", today.isoformat()): 1,
         SkillRead("word-count", "1", "mcp", today.isoformat()): 4,
         SkillRead("word-count", "1", "http", today.isoformat()): 1,
         SkillRead("<b>gone", "1", "command", old): 1_000,
-        IndexRead("default", "http", today.isoformat()): 7,
     }
     database.add(database.path_of(catalog), counts, today)
     site = serve(catalog)
@@ -124,7 +123,6 @@ def test_the_most_read_skills_come_first(catalog: Path, serve: Callable[[Path], 
     assert page.index(">word-count</a>") < page.index(">dup</a>")
     assert "4 over MCP, 1 over HTTP" in page
     assert page.count("<rect") == 30
-    assert re.search(r"/indexes/default.*7 reads", page)
     unread = re.search(r"(\d+) active skills not read in 30 days", page)
     assert unread
     assert int(unread[1]) == len(site.rows("never_read", days=30))
