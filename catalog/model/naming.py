@@ -3,8 +3,9 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from catalog.model.paths import last_name
 
@@ -26,6 +27,7 @@ _MOMENT, _SECOND = "%Y%m%d-%H%M%S", len("20261122-081500")
 _NOT_LETTER_OR_DIGIT = re.compile(r"[\W_]+")
 _SKILL_ID = re.compile(r"[^\W_]+(?:--?[^\W_]+)*")
 _INSTALL_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_ARGUMENT = re.compile(r"\w[\w.:-]*")
 _VERSION = re.compile(r"[0-9]{8}-[0-9]{6}(?:-[0-9]+)?")
 
 
@@ -54,6 +56,11 @@ def qualified_name(name: str, namespace: str | None) -> str:
 def bare_name(name: str, namespace: str | None) -> str:
     """Return the name of a skill without its namespace."""
     return name.removeprefix(f"{namespace}:") if namespace else name
+
+
+def argument(skill: Mapping[str, Any]) -> str:
+    """Return a skill's name for a command to copy; its skill_id if a shell may change the name."""
+    return str(skill["name" if _ARGUMENT.fullmatch(skill["name"]) else "skill_id"])
 
 
 def install_name(skill_id: str) -> str:

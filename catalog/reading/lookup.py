@@ -11,44 +11,36 @@ from catalog.text.suggestions import few, shown
 def find_skill(
     db: Database, asked: str, *, statuses: tuple[str, ...] = (), by_id: bool = False
 ) -> Row:
-    """Return the row of a skill by its exact name, its skill_id or its bare name.
+    """Return the row of a skill by its exact name, its skill_id, its bare name or its folder.
 
-    Active skills come first, then the name, or with by_id the skill_id. Raises NotInCatalog, which
-    gives the status of the skill if it is none of some, and suggests the closest names.
+    Active skills come first, then the name, or with by_id the skill_id. A folder is absolute, or
+    relative to its root; with some statuses, it has a slash. Raises NotInCatalog, which gives the
+    status of the skill if it is none of some, and suggests the closest names.
     """
     asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
     found = db.row(_SKILL, {"asked": asked, "by_id": by_id})
+    is_wanted = found and (not statuses or found["status"] in statuses)
+    if not is_wanted and (skill_id := skill_id_of_bare_name(db, asked)):
+        found = db.row(_SKILL, {"asked": skill_id, "by_id": True})
+    place = {"absolute": asked, "relative": asked}
+    if not found and ("/" in asked or (not statuses and db.row(_FOLDER, place))):
+        found = find_in_folder(db, asked, asked)
     if found and (not statuses or found["status"] in statuses):
         return found
-    if skill_id := skill_id_of_bare_name(db, asked):
-        return next(db.query(_SKILL, {"asked": skill_id, "by_id": True}))
     message = f"There is no {'active ' if statuses else ''}skill {shown(asked)}."
     if found:
         is_removed = found["status"] == "removed"
         advice = f"; `skilldrop {'restore` brings it back' if is_removed else 'status` says why'}"
         if found["status"] == "pending" and found["status_reason"]:
             advice = f": {found['status_reason']}"
-        message = f"The skill {shown(asked)} is {found['status']}{advice}."
+        message = f"The skill {shown(found['name'])} is {found['status']}{advice}."
     similar = db.execute(_SIMILAR, {"asked": asked, "only_active": bool(statuses)})
     names = sorted({name for (name,) in similar})
     raise NotInCatalog(f"{message} {suggestions.known(asked, names)}")
 
 
-def find_removed(db: Database, asked: str) -> Row:
-    """Return the row of a skill as `find_skill` does. Raises NotInCatalog with removed skills."""
-    try:
-        return find_skill(db, asked)
-    except NotInCatalog:
-        names = [name for (name,) in db.execute(_REMOVED)]
-        bare = [name for name in names if name.rpartition(":")[2] == asked]
-        if len(bare) == 1:
-            return find_skill(db, bare[0])
-        known = suggestions.known(asked, names) if names else "No skill is removed."
-        raise NotInCatalog(f"There is no removed skill {shown(asked)}. {known}") from None
-
-
 def skill_id_of_bare_name(db: Database, name: str) -> str | None:
-    """Return the skill_id of the only or the preferred active skill with a bare name, else None.
+    """Return the skill_id of the only or the preferred skill with a bare name, else None.
 
     Raises NotInCatalog if there are several and none is preferred; it lists their names.
     """
@@ -81,14 +73,19 @@ _MEANT = """
 
 
 def with_bare_name(db: Database, name: str) -> list[tuple[str, str, str | None]]:
-    """Return skill_id, name and time of preference of the active skills with a bare name."""
+    """Return skill_id, name and time of preference of the skills with a bare name.
+
+    They are the active ones; without any, those that are not removed, else the removed ones.
+    """
     return db.execute(_BARE, [name]).fetchall()
 
 
 _BARE = """
-    SELECT skill_id, name, preferred_at FROM skills
-    WHERE bare_name = ? AND namespace IS NOT NULL AND status = 'active'
-    ORDER BY preferred_at IS NULL, preferred_at DESC, name
+    WITH named AS (SELECT *, (status != 'active') + (status = 'removed') AS step FROM skills
+                   WHERE bare_name = ? AND namespace IS NOT NULL)
+    SELECT skill_id, name, max(preferred_at) FROM named
+    WHERE step = (SELECT min(step) FROM named) GROUP BY skill_id
+    ORDER BY max(preferred_at) IS NULL, max(preferred_at) DESC, name
 """
 
 
@@ -118,22 +115,6 @@ def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
 def places_of(db: Database, skill_id: str) -> list[str]:
     """Return the paths of the folders with a skill_id that are not removed, the active first."""
     return [path for (path,) in db.execute(_PLACES, [skill_id])]
-
-
-def find_or_named(db: Database, asked: str, absolute: str) -> Row:
-    """Return the row of a skill by its name, as `find_skill` does, else by its folder.
-
-    Raises NotInCatalog.
-    """
-    try:
-        return find_skill(db, asked)
-    except NotInCatalog:
-        try:
-            return find_in_folder(db, asked, absolute)
-        except NotInCatalog:
-            if "/" in asked:
-                raise
-        raise
 
 
 _PLACES = """

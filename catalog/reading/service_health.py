@@ -13,6 +13,7 @@ from catalog.database.expressions import (
     STAYS_AT_VERSION,
 )
 from catalog.database.queries import Database
+from catalog.model import naming
 from catalog.text.humanize import ago, ahead, count, seconds_since
 
 SILENT = 30.0
@@ -90,13 +91,13 @@ _HELD = """
     WHERE pending_since IS NOT NULL AND is_held GROUP BY root, pending_reason ORDER BY root, reason
 """
 _WITHHELD = f"""
-    SELECT s.skill_id, s.root, s.path, s.status_reason AS reason,
+    SELECT s.skill_id, s.name, s.root, s.path, s.status_reason AS reason,
            s.pinned_version_id IS NOT NULL AS is_held,
            s.pinned_version_id IS NULL AND {STAYS_AT_VERSION} AS is_reviewed
     FROM skills AS s WHERE {IS_WITHHELD} AND s.id IN (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
         UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected'))
-    ORDER BY s.skill_id
+    ORDER BY s.name
 """
 
 
@@ -210,7 +211,7 @@ def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
-    name = skill["skill_id"]
+    name = naming.argument(skill)
     advice = (
         f"Let it follow its folder with `skilldrop unpin {name}`, or pin it to another "
         f"version with `skilldrop pin {name} VERSION`; `skilldrop versions {name}` "

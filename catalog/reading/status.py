@@ -11,6 +11,7 @@ from typing import Any, get_args
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database
 from catalog.listings import refusals
+from catalog.model import naming
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN
 from catalog.model.values import Status
 from catalog.reading import service_health, told_skills
@@ -79,7 +80,7 @@ def _of_danger(row: dict[str, Any]) -> str:
     """Return the dangers of a row of `review.dangerous`, who gets them, and the next step."""
     if row["waits"]:
         return f"{row['dangers']}; waits for `skilldrop review`"
-    decide = f": `skilldrop review approve {row['skill_id']}`, or `reject`"
+    decide = f": `skilldrop review approve {naming.argument(row)}`, or `reject`"
     return f"{row['dangers']}; agents get it{decide if row['review'] != 'none' else ''}"
 
 

@@ -24,14 +24,15 @@ def restore(
     version: str | None,
     to: Path | None,
     progress: Callable[[int], None],
-) -> tuple[str, str]:
+) -> tuple[str, str, str]:
     """Write a version of a removed skill, by default the newest, into a new folder.
 
     The folder is in its former place, in the first root that takes it, or in the directory `to`.
-    Return the version and the path. progress is called with the number of files written. Raises
-    NotPossible, NotInCatalog and PackageDamaged; no part of the folder stays then.
+    Missing directories are made. Return the name, the version and the path. progress is called
+    with the number of files written. Raises NotPossible, NotInCatalog and PackageDamaged; no part
+    of the folder stays then.
     """
-    skill = lookup.find_removed(db, asked)
+    skill = lookup.find_skill(db, asked)
     here = os.path.join(skill["root"], os_path(archive_of(skill["path"]) or skill["path"]))
     is_gone = os.path.isdir(skill["root"]) and not os.path.lexists(here)  # a scan will find it
     if skill["status"] != "removed" and not is_gone:
@@ -43,14 +44,17 @@ def restore(
     top, path = _place(skill, roots, to)
     place = f"{top}/{path}"
     try:
+        if to:
+            os.makedirs(top, exist_ok=True)
         with _new_folder(top, os_path(path)) as folder:
             for done, entry in enumerate(package.files, 1):
                 skill_files.copy(package, entry, folder / os_path(entry.path))
                 progress(done)
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}"
-        raise NotPossible(f"{place} was not made: {reason}. Use --to DIRECTORY.") from error
-    return package.version, place
+        advice = "" if to else " Use --to DIRECTORY."
+        raise NotPossible(f"{place} was not made: {reason}.{advice}") from error
+    return skill["name"], package.version, place
 
 
 def _place(skill: Row, roots: Sequence[RootSpec], to: Path | None) -> tuple[str, str]:

@@ -2,16 +2,17 @@
 
 import errno
 import os
+import shlex
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.database.queries import Database, Row
+from catalog.database.queries import Database
 from catalog.filesystem.operations import descended, directory
 from catalog.model.errors import NotPossible
-from catalog.model.paths import os_path, text_path, top_of_archive
-from catalog.text.suggestions import few, shown
+from catalog.model.paths import is_archive, os_path, text_path, top_of_archive
+from catalog.text.suggestions import few
 
 
 class Trashed(NamedTuple):
@@ -22,23 +23,21 @@ class Trashed(NamedTuple):
     others: tuple[str, ...]  # names of the skills inside it, which went along
 
 
-def move(db: Database, skill: Row, data: Path, at: datetime) -> Trashed:
-    """Move the folder of a skill, or its archive, to the trash of the data directory.
+def move(db: Database, root: str, path: str, data: Path, at: datetime) -> Trashed:
+    """Move a folder or an archive, or the archive that contains a skill, to the data's trash.
 
     If the root is on another file system than the data directory, the trash lies beside the root.
     A link moves instead of its target. Raises NotPossible.
     """
-    root, path = skill["root"], skill["path"]
     for (url,) in db.execute("SELECT url FROM mirrors WHERE root = ?", [root]):
+        raise NotPossible(f"{path} is in the repository {url}; remove it there, by a commit.")
+    archive = f"{path}!" if is_archive(path) else top_of_archive(path)
+    others = _inside(db, root, archive or path, path)
+    if archive and others and path.startswith(f"{archive}/"):
+        file = archive.removesuffix("!")
         raise NotPossible(
-            f"{shown(skill['name'])} is in the repository {url}; remove it there, by a commit."
-        )
-    archive = top_of_archive(path)
-    others = _inside(db, root, archive or path, skill["id"])
-    if archive and others:
-        raise NotPossible(
-            f"{shown(skill['name'])} is in the archive {root}/{archive.removesuffix('!')} with "
-            f"{few(others)}; remove the archive, or it from the archive."
+            f"{path} is in the archive {root}/{file} with {few(others)}; remove them all with "
+            f"`skilldrop remove {shlex.quote(file)}`, or it from the archive."
         )
     *above, name = os_path(archive.removesuffix("!") if archive else path).split("/")
     stamp = f"{at:%Y%m%d-%H%M%S-%f}"
@@ -76,11 +75,11 @@ def _moved(name: str, parent_fd: int, *trashes: str | Path) -> str:
     raise OSError(errno.EXDEV, f"neither {where} is on its file system; move it away yourself")
 
 
-def _inside(db: Database, root: str, path: str, skill: int) -> tuple[str, ...]:
-    """Return the names of the other present skills at a path or below it."""
+def _inside(db: Database, root: str, path: str, but: str) -> tuple[str, ...]:
+    """Return the names of the present skills at a path or below it, but not at another path."""
     rows = db.execute(
-        "SELECT name FROM skills WHERE root = ? AND id != ? AND status != 'removed'"
+        "SELECT name FROM skills WHERE root = ? AND path != ? AND status != 'removed'"
         " AND (path = ? OR substr(path, 1, length(?) + 1) = ? || '/') ORDER BY name",
-        [root, skill, path, path, path],
+        [root, but, path, path, path],
     )
     return tuple(name for (name,) in rows)

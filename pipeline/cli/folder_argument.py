@@ -1,4 +1,4 @@
-"""Folder of a skill as an argument of a command."""
+"""Skill, or its folder, as an argument of a command."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,13 @@ from pathlib import Path
 from catalog.model.paths import is_utf8, os_path, text_path
 from pipeline.config.settings import Settings
 from pipeline.watch.settling import WatchUnit
+
+
+def skill_named(settings: Settings, asked: str) -> str:
+    """Return the name of a skill as it is, and a folder in a root as text of the catalog."""
+    if "/" in asked and unit_at(settings, Path(asked)):
+        return absolute_path(settings, asked)
+    return asked if is_utf8(asked) else text_path(asked)
 
 
 def absolute_path(settings: Settings, path: str) -> str:

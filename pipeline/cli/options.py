@@ -81,11 +81,16 @@ _GLOBAL_OPTIONS = ("--config", "--watched", "--data")
 
 
 def with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the settings as its first argument."""
+    """Give a command the settings as its first argument; `skill` may be a folder in a root."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
-        return command(settings_of(click.get_current_context()), *arguments, **options)
+        settings = settings_of(click.get_current_context())
+        if options.get("skill"):
+            from pipeline.cli.folder_argument import skill_named
+
+            options["skill"] = skill_named(settings, options["skill"])
+        return command(settings, *arguments, **options)
 
     return run
 

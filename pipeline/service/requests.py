@@ -89,7 +89,7 @@ def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
 
 def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     given = cast(dict[str, Any], arguments)
-    asked = Asked(given["skill"], given["absolute"], given["version"] or None)
+    asked = Asked(given["skill"], given["version"] or None)
     at = iso(datetime.now(UTC))
     row = store.review(asked, Decision(given["decision"], given["by"], at, given["why"] or None))
     return review.outcome(store.db, row)

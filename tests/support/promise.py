@@ -519,7 +519,7 @@ class LifeUnderReview(Life):
             self._decide(decision, *rows[number])
 
     def _decide(self, decision: str, place: str, version: str | None) -> None:
-        asked: dict[str, Any] = {"skill": place, "absolute": place, "version": version}
+        asked: dict[str, Any] = {"skill": place, "version": version}
         with suppress(SkilldropError):  # its folder may be gone
             handle(
                 self.it.settings, "review", asked | {"decision": decision, "by": "ana", "why": None}

@@ -21,8 +21,7 @@ from catalog.text.suggestions import closest, few, shown
 class Asked(NamedTuple):
     """Version that a reviewer means."""
 
-    skill: str  # its name, its skill_id, or its folder in its root
-    absolute: str  # the same as an absolute path
+    skill: str  # its name, bare name or skill_id, or its folder, absolute or in its root
     version: str | None = None  # None for the newest one
 
 
@@ -36,16 +35,18 @@ class Waiting(NamedTuple):
 
 def find(db: Database, asked: Asked) -> Row:
     """Return the row of the version that a reviewer means. Raises NotInCatalog."""
-    values = {"asked": asked.skill.rstrip("/"), "absolute": asked.absolute}
-    rows = db.rows(_REVIEWED, values | {"version": asked.version})
+    values = {"asked": asked.skill.rstrip("/"), "version": asked.version}
+    rows = db.rows(_REVIEWED, values)
     if not asked.version:
         rows = [row for row in rows if row["review"] == "waits"] or rows
     rows = [row for row in rows if row["is_folder"]] or rows
     if len(rows) == 1:
         return rows[0]
     if rows:
-        folders = few([f"{row['root']}/{row['path']}" for row in rows])
-        raise NotInCatalog(f"Several skills are meant; give the folder of one: {folders}.")
+        full = list(dict.fromkeys(row["name"] for row in rows))
+        folders = [f"{row['root']}/{row['path']}" for row in rows]
+        choice = f"name of one: {few(full)}" if len(full) > 1 else f"folder of one: {few(folders)}"
+        raise NotInCatalog(f"{len(rows)} skills are meant; give the {choice}.")
     version = f"version {shown(asked.version)}" if asked.version else "version that needs a review"
     names = [name for (name,) in db.execute(f"SELECT DISTINCT s.name FROM {AWAITING_REVIEW}")]
     if near := closest(asked.skill, names) or names:
@@ -149,7 +150,7 @@ _WAITING = f"""
     ORDER BY waiting.is_less, w.id
 """
 _SKILL = f"""
-    s.id, s.root, s.path, s.skill_id, {DANGERS} AS dangers,
+    s.id, s.root, s.path, s.skill_id, s.name, {DANGERS} AS dangers,
     (SELECT review FROM roots WHERE path = s.root) AS review
 """
 _DANGEROUS = f"""
@@ -158,15 +159,17 @@ _DANGEROUS = f"""
     ORDER BY waits DESC, root, path LIMIT :limit
 """
 _BELOW_ROOT = """
-    iif(substr(:absolute, 1, length(r.path) + 1) = r.path || '/',
-        substr(:absolute, length(r.path) + 2), NULL)
+    iif(substr(:asked, 1, length(r.path) + 1) = r.path || '/',
+        substr(:asked, length(r.path) + 2), NULL)
 """
 _REVIEWED = f"""
-    SELECT v.*, s.root, s.path, s.path = :asked OR s.root || '/' || s.path = :absolute AS is_folder
+    SELECT v.*, s.name, s.root, s.path, :asked IN (s.path, s.root || '/' || s.path) AS is_folder
     FROM skills AS s JOIN versions AS v ON v.skill = s.id
     WHERE s.status != 'removed' AND {MAY_BE_REVIEWED.format("v")}
         AND s.id IN (SELECT id FROM skills WHERE name = :asked
                      UNION SELECT id FROM skills WHERE skill_id = :asked
+                     UNION SELECT id FROM skills
+                        WHERE bare_name = :asked AND namespace IS NOT NULL
                      UNION SELECT f.id FROM roots AS r CROSS JOIN skills AS f
                         ON f.root = r.path AND f.path IN (:asked, {_BELOW_ROOT})
                      UNION SELECT skill FROM versions WHERE skill_id = :asked AND review = 'waits')

@@ -10,7 +10,7 @@ from datasette.utils import tilde_encode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from catalog.model import paths
+from catalog.model import naming, paths
 from catalog.model.values import SEVERITIES
 from catalog.reading.findings import explanations
 from catalog.site.rendering import assets, formatting, highlight
@@ -88,6 +88,7 @@ def _environment() -> Environment:
         "words": formatting.words,
         "thousands": lambda n: f"{n:,}",
         "shown": formatting.marked,
+        "argument": naming.argument,
         "lang": formatting.attribute,
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
         "coded": coded,

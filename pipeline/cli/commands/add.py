@@ -1,5 +1,6 @@
 """Commands that write new skills, put skills into a root, or take them out of it."""
 
+import os
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import click
 
 from catalog.database.queries import Database
+from catalog.model import naming
 from catalog.model.errors import NotPossible
-from catalog.model.paths import is_utf8, text_path
+from catalog.model.paths import is_archive, os_path, text_path
 from catalog.reading import lookup
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import visible
@@ -17,7 +19,6 @@ from pipeline.authoring import trash
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
 from pipeline.authoring.restore import restore as restored_to
-from pipeline.cli.folder_argument import absolute_path
 from pipeline.cli.options import (
     DONE,
     FINDINGS,
@@ -141,43 +142,58 @@ def _addition_lines(addition: Addition, *, dry_run: bool) -> Iterator[str]:
 def remove(settings: Settings, db: Database, skill: str) -> Answer:
     """Move the folder of SKILL, or its archive, to a dated trash; nothing is deleted.
 
-    SKILL is a name, or a folder if several skills have the name; the folder may be relative to its
-    root. The trash is in the data directory, or beside the root if that is on another file system.
-    A running service finds the removal at once; without a service, the next `scan` does.
+    SKILL is a name, or the path of a folder or an archive, which may be relative to its root. An
+    archive is moved with all skills in it. The trash is in the data directory, or beside the root
+    if that is on another file system. A running service finds the removal at once; without a
+    service, the next `scan` does.
 
     \b
     Examples:
       skilldrop remove csv-profile
       skilldrop remove watched/team-b/csv-profile
+      skilldrop remove skills.zip
     """
-    text = skill if is_utf8(skill) else text_path(skill)
-    row = lookup.find_or_named(db, text, absolute_path(settings, skill))
-    if row["status"] == "removed":
-        raise NotPossible(f"The folder of {shown(skill)} is gone already.")
-    by_name = text in (row["name"], row["bare_name"], row["skill_id"])
-    if by_name and len(places := lookup.places_of(db, row["skill_id"])) > 1:
-        raise NotPossible(
-            f"{len(places)} folders have the name {shown(skill)}: {few(places)}. Name the one to "
-            "remove by its path."
-        )
-    moved = trash.move(db, row, settings.data, datetime.now())
+    place, undo = _archive(settings, skill), ""
+    if place is None:
+        row = lookup.find_skill(db, skill)
+        if row["status"] == "removed":
+            raise NotPossible(f"The folder of {shown(skill)} is gone already.")
+        by_name = skill in (row["name"], row["bare_name"], row["skill_id"])
+        if by_name and len(places := lookup.places_of(db, row["skill_id"])) > 1:
+            raise NotPossible(
+                f"{len(places)} folders have the name {shown(skill)}: {few(places)}. Name the one "
+                "to remove by its path."
+            )
+        place = row["root"], row["path"]
+        if row["package_path"]:
+            asked = naming.argument(row)
+            undo = f" `skilldrop restore {asked}` brings its newest version back."
+    moved = trash.move(db, *place, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
-    is_kept = row["package_path"] is not None
-    undo = f" `skilldrop restore {row['name']}` brings its newest version back." if is_kept else ""
     return Answer(moved._asdict(), [visible(f"Moved {moved.path} to {moved.trash}.{undo}{along}")])
 
 
+def _archive(settings: Settings, asked: str) -> tuple[str, str] | None:
+    """Return the root and the path of an archive, as `add` took it or as it lies in its root."""
+    for root in settings.root_specs:
+        path = asked.removeprefix(f"{root.path}/")
+        is_inside = is_archive(path) and ".." not in path.split("/")
+        if is_inside and os.path.isfile(os.path.join(root.path, os_path(path))):
+            return root.path, path
+    return None
+
+
 @click.command()
-@click.argument("name")
+@click.argument("skill")
 @click.option(
     "--version", metavar="VERSION", help="Restore this version.  [default: the newest that is kept]"
 )
 @click.option("--to", type=PATH, help="Directory for the folder.  [default: its former place]")
 @with_catalog
 def restore(
-    settings: Settings, db: Database, /, name: str, version: str | None, to: Path | None
+    settings: Settings, db: Database, /, skill: str, version: str | None, to: Path | None
 ) -> Answer:
-    """Make a new folder of a version of the removed skill NAME.
+    """Make a new folder of a version of the removed SKILL; `list --status removed` lists them.
 
     It is at its former place. If that was in an archive or a git repository, or cannot be written,
     the first root that takes a folder gets it. No folder is replaced, and files that were part of
@@ -190,7 +206,7 @@ def restore(
     """
     places = settings.packages_folder, settings.root_specs
     with terminal.progress("files") as progress:
-        restored, path = restored_to(db, *places, name, version, to, progress)
+        name, restored, path = restored_to(db, *places, skill, version, to, progress)
     line = f"Restored {name}, version {restored}, to {path}."
     if any(Path(path).is_relative_to(root.path) for root in settings.root_specs):
         line += " A running service publishes it."

@@ -214,9 +214,9 @@ def health_of(state: dict[str, Any]) -> service_health.Health:
 
 
 @click.command()
-@click.argument("about", metavar="[SKILL|CODE]", required=False)
+@click.argument("skill", metavar="[SKILL|CODE]", required=False)
 @with_catalog
-def findings(_: object, db: Database, about: str | None) -> Answer:
+def findings(_: object, db: Database, skill: str | None) -> Answer:
     """List the findings of the catalog, or only those of SKILL or with CODE.
 
     Exit 1 if one of them is a danger or an error. `skilldrop rule CODE` explains a finding.
@@ -227,11 +227,11 @@ def findings(_: object, db: Database, about: str | None) -> Answer:
       skilldrop findings csv-profile
       skilldrop findings name-not-folder --json
     """
-    if not about or about in REGISTRY:
-        rows = finding_lists.listed_findings(db, code=about or "")
+    if not skill or skill in REGISTRY:
+        rows = finding_lists.listed_findings(db, code=skill or "")
     else:
         try:
-            rows = finding_lists.listed_findings(db, skill=lookup.find_skill(db, about)["id"])
+            rows = finding_lists.listed_findings(db, skill=lookup.find_skill(db, skill)["id"])
         except NotInCatalog as error:
             raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
     code = FINDINGS if any(row["severity"] in FAILING for row in rows) else DONE

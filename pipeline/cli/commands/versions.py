@@ -3,12 +3,12 @@
 import os
 import pwd
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from catalog.database.queries import Database
+from catalog.model import naming
 from catalog.model.paths import is_utf8, text_path
 from catalog.reading.skills import review as reading_review
 from catalog.reading.skills import versions as reading_versions
@@ -194,7 +194,7 @@ def _version_lines(waiting: reading_review.Waiting) -> Iterator[str]:
     ):
         if things:
             yield f"    {word}: {visible(', '.join(things))}"
-    yield f"    skilldrop review approve {row['skill_id']} --version {row['version']}"
+    yield f"    skilldrop review approve {naming.argument(row)} --version {row['version']}"
 
 
 _version = click.option("--version", help="Version to decide on.  [default: the newest]")
@@ -243,12 +243,8 @@ def reject(settings: Settings, /, **asked: str | None) -> Answer:
 
 
 def _decide(settings: Settings, decision: str, asked: dict[str, str | None]) -> Answer:
-    arguments = asked | {
-        "decision": decision,
-        "absolute": str(Path(asked["skill"] or "").absolute()),
-        "by": asked["by"] or _user(),
-    }
-    result = handle(settings, "review", arguments)
+    by = asked["by"] or _user()
+    result = handle(settings, "review", asked | {"decision": decision, "by": by})
     return Answer(result, _decided(decision, result))
 
 

@@ -329,7 +329,7 @@ def test_no_review_goes_through_a_whole_table(settings: Settings, traced: Begin)
     for text in (skill_md.read_text(), skill_md.read_text() + "More.\n"):
         skill_md.write_text(text)
         with_store(reviewed, lambda store: scan_once(reviewed, store))
-        asked = {"skill": "skill-7", "absolute": str(skill_md.parent), "version": None}
+        asked = {"skill": "skill-7", "version": None}
         handle(reviewed, "review", asked | {"decision": "approved", "by": "ana", "why": None})
     traced("a list")
     assert len(review.waiting(database_connection.open_catalog(settings.catalog_path))) == 60

@@ -1,6 +1,7 @@
 """Skills in namespaces, found by their qualified and their bare names."""
 
 import os
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -55,6 +56,29 @@ def test_a_bare_name_finds_the_only_skill(it: Linking) -> None:
         assert package_of(store.db, packages, asked).skill == found
     with pytest.raises(NotInCatalog, match="There is no skill"):
         lookup.find_skill(store.db, "nothing-like-it")
+    store.close()
+
+
+def test_a_folder_finds_its_skill_and_a_bare_name_also_one_that_agents_do_not_get(
+    it: Linking,
+) -> None:
+    """An active skill comes before a removed one of the same bare name."""
+    write_skill(it.root / "green/csv", body="Green.\n")
+    it.scan()
+    store = it.open()
+    for asked in ("red/skills/csv", f"{it.root}/red/skills/csv"):
+        assert lookup.find_skill(store.db, asked)["name"] == "red:csv"
+    store.close()
+    shutil.rmtree(it.root / "red/skills/csv")
+    it.scan()
+    store = it.open()
+    assert lookup.find_skill(store.db, "csv")["name"] == "green:csv"
+    store.close()
+    shutil.rmtree(it.root / "green/csv")
+    it.scan()
+    store = it.open()
+    with pytest.raises(NotInCatalog, match=r"2 skills have the name .*: green:csv, red:csv"):
+        lookup.find_skill(store.db, "csv")
     store.close()
 
 

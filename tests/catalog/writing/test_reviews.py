@@ -50,7 +50,7 @@ def decide(
     world: World, decision: str, skill: str = "a", version: str | None = None, seconds: int = 9
 ) -> None:
     """Decide on a version as Ana."""
-    asked = Asked(skill, str(world.root / skill), version)
+    asked = Asked(skill, version)
     made = Decision(decision, "ana", iso(later(seconds)), "Read it.")  # type: ignore[arg-type]
     world.store.review(asked, made)
     world.log()
@@ -223,7 +223,7 @@ def test_a_decision_holds_for_every_folder_with_the_content(
         skill(world.root / place, name="b", description="Two.", files={"x.txt": "two"})
     world.scan()
     assert waiting(world) == ["one/b", "team/b"]
-    with pytest.raises(NotInCatalog, match="Several skills are meant; give the folder of one"):
+    with pytest.raises(NotInCatalog, match="2 skills are meant; give the folder of one"):
         decide(world, "approved", "b")
     decide(world, "approved", "team/b")
     assert (text(world, "b"), waiting(world)) == ("two", [])

@@ -38,7 +38,7 @@ def bring_back(
     """Restore a skill of the shelf, and return its place."""
     options = {"version": None, "to": None, "progress": lambda _: None} | wishes
     roots = shelf.settings.root_specs if roots is None else roots
-    return restore(shelf.db, shelf.packages, roots, name, **options)[1]
+    return restore(shelf.db, shelf.packages, roots, name, **options)[2]
 
 
 def content(folder: Path) -> dict[str, tuple[bytes, int]]:

@@ -27,7 +27,7 @@ def fill(catalog: Path, *, decision: str = "") -> None:
     store.apply([changed, judged("new-one", "Is new.")], trigger="event", at=NOON)
     for name in ("word-count", "new-one") if decision else ():
         made = Decision(decision, "ana", iso(NOON), "<i>Why")  # type: ignore[arg-type]
-        store.review(Asked(name, f"/x/{name}"), made)
+        store.review(Asked(name), made)
     store.close()
 
 
@@ -52,7 +52,7 @@ def test_a_host_is_new_where_no_skill_has_it(site: Site, catalog: Path) -> None:
     rooted(store, RootSpec(ROOT, review="always"), RootSpec("/company", "enterprise"))
     known = judged("zz-large", "x" * 900, body="https://known.dev/a\n", allowed_tools="Bashful")
     store.apply([known], trigger="event", at=NOON)
-    store.review(Asked("zz-large", "/x/zz-large"), Decision("approved", "ana", iso(NOON), ""))
+    store.review(Asked("zz-large"), Decision("approved", "ana", iso(NOON), ""))
     body = "https://known.dev/b https://unheard.dev http://www.w3.org/2000/svg\n"
     store.apply([judged("word-count", "Counts.", body=body)], trigger="event", at=NOON)
     store.close()

@@ -123,15 +123,15 @@ def test_a_name_of_two_folders_removes_neither() -> None:
     assert sorted(os.listdir("watched")) == ["one", "two"]
 
 
-def test_a_wrong_name_to_restore_names_the_removed_skills() -> None:
-    """Those that are there need no restoring."""
-    for name in ("pdf", "word-count"):
-        write_skill(Path("watched", name), body=name)
+def test_a_wrong_name_to_restore_names_the_closest() -> None:
+    """Removed skills count, and a directory that is missing is made."""
+    write_skill(Path("watched/pdf"))
     run("scan")
-    assert "no removed skill 'nope'. No skill is removed." in run("restore", "nope").stderr
     run("remove", "pdf")
     run("scan")
-    assert "no removed skill 'nope'. There are: pdf." in run("restore", "nope").stderr
+    assert "no skill 'pdff'. The closest are: pdf." in run("restore", "pdff").stderr
+    assert run("restore", "pdf", "--to", "new/place").returncode == 0
+    assert Path("new/place/pdf/SKILL.md").is_file()
 
 
 def test_a_template_is_not_added() -> None:
@@ -157,16 +157,16 @@ def test_a_link_moves_instead_of_its_target(tmp_path: Path) -> None:
     Path("watched/deep").symlink_to(tmp_path / "mine")
     run("scan")
     db = connection.open_catalog(Path("var/catalog.db"))
-    row = {"id": 0, "name": "pdf", "root": str(Path("watched").absolute())}
+    root = str(Path("watched").absolute())
     with pytest.raises(NotPossible, match="its path leads through a link"):
-        trash.move(db, row | {"path": "deep/pdf"}, Path("var").absolute(), NOON)
-    moved = trash.move(db, row | {"path": "pdf"}, Path("var").absolute(), NOON)
+        trash.move(db, root, "deep/pdf", Path("var").absolute(), NOON)
+    moved = trash.move(db, root, "pdf", Path("var").absolute(), NOON)
     assert os.readlink(moved.trash) == str(real)
     assert (real / "SKILL.md").exists()
 
 
-def test_an_archive_moves_whole_and_only_if_it_has_no_other_skill() -> None:
-    """The error names the others."""
+def test_an_archive_moves_whole_and_only_if_it_is_named_or_has_no_other_skill() -> None:
+    """The error names the others, and the command that removes all."""
     Path("watched").mkdir()
     for name, inside in (("one", ["one"]), ("two", ["two", "three"])):
         with zipfile.ZipFile(f"watched/{name}.zip", "w") as archive:
@@ -177,8 +177,10 @@ def test_an_archive_moves_whole_and_only_if_it_has_no_other_skill() -> None:
     assert run("remove", "one").returncode == 0
     done = run("remove", "two")
     assert done.returncode == 2
-    assert "two.zip with three" in done.stderr
+    assert "two.zip with three; remove them all with `skilldrop remove two.zip`" in done.stderr
     assert os.listdir("watched") == ["two.zip"]
+    assert "moved, too: three, two." in run("remove", "two.zip").stdout
+    assert os.listdir("watched") == []
 
 
 def test_a_skill_inside_that_is_gone_is_not_named() -> None:
@@ -190,12 +192,12 @@ def test_a_skill_inside_that_is_gone_is_not_named() -> None:
         shutil.rmtree("watched/pdf/inner")
         run("scan")
         db = connection.open_catalog(Path("var/catalog.db"))
-        row = next(iter(db.query("SELECT * FROM skills WHERE path = 'pdf'")))
+        place = str(Path("watched").absolute()), "pdf", Path("var").absolute(), NOON
         if text == "A":
-            assert trash.move(db, row, Path("var").absolute(), NOON).others == ()
+            assert trash.move(db, *place).others == ()
         else:
             with pytest.raises(NotPossible, match=r"pdf was not moved: .* exists already"):
-                trash.move(db, row, Path("var").absolute(), NOON)
+                trash.move(db, *place)
     assert (Path("watched/pdf/SKILL.md")).exists()
 
 
@@ -207,10 +209,10 @@ def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path
         Path("watched").symlink_to(elsewhere / "root")
         write_skill(Path("watched/pdf"))
         run("scan")
-        row = {"id": 0, "name": "pdf", "root": str(Path("watched").absolute()), "path": "pdf"}
         (tmp_path / "data/trash/20261120-120000/earlier").mkdir(parents=True)
         db = connection.open_catalog(Path("var/catalog.db"))
-        moved = trash.move(db, row, tmp_path / "data", NOON)
+        root = str(Path("watched").absolute())
+        moved = trash.move(db, root, "pdf", tmp_path / "data", NOON)
         assert moved.trash == f"{elsewhere}/root.trash/20261120-120000-000000/pdf"
         assert os.listdir("watched") == []
     finally:

@@ -67,3 +67,20 @@ def test_the_check_fails_until_a_conflict_is_settled() -> None:
     assert json.loads(run("status", "--json").stdout)["conflicts"] == []
     assert "name conflict" not in run("status", "--check").stdout
     assert active() == ["zzz"]
+
+
+def test_each_command_takes_a_name_a_bare_name_or_a_folder() -> None:
+    """What waits is found as well; commands to copy have the full name."""
+    write_skill(Path("teams/ann/reader"))
+    write_skill(Path("teams/ben/writer"))
+    table = '[[roots]]\npath = "teams"\nnamespace = "folder"\nreview = "always"\n'
+    Path("skilldrop.toml").write_text(table)
+    run("scan")
+    assert "skilldrop review approve ann:reader --version" in run("review").stdout
+    for asked in ("reader", "ann:reader", "teams/ann/reader", "ann/reader", "ann--reader"):
+        for command in (("review", "approve"), ("show",), ("read",), ("versions",)):
+            done = run(*command, asked)
+            assert (done.returncode, done.stderr) == (0, "")
+    assert "'nobody' has no version that needs a review. These wait: ben:writer" in (
+        run("review", "approve", "nobody").stderr
+    )

@@ -152,7 +152,7 @@ def test_tampering_with_reviews_is_found_and_repaired(
         site={"enabled": False},
     )
     scan(settings)
-    asked = {"skill": "a", "absolute": "/a", "version": None}
+    asked = {"skill": "a", "version": None}
     handle(settings, "review", asked | {"decision": "approved", "by": "ana", "why": None})
     skill(root / "a", description="Two.")
     scan(settings)
