@@ -55,6 +55,9 @@ MOST_ALIKE = 10
 MOST_PATHS = 500
 """More files count as mentioned; an ordinary skill has a dozen."""
 
+_FEW = 200
+"""Most words that are looked for one by one, before all such words of a text are listed."""
+
 _SETTINGS = (".toml", ".yaml", ".yml", ".json")
 """Ends of files that name others for a program; those beside SKILL.md need no mention."""
 
@@ -262,6 +265,7 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
     """
     found = set(paths[MOST_PATHS:])
     left = [_Mentionable.of(path) for path in paths[:MOST_PATHS]]
+    above = {word for file in left for word in file.above}
     settings = [path for path in texts if path.endswith(_SETTINGS) and "/" not in path]
     unread = [("", body), *((path, texts[path]) for path in settings)]
     while unread and left:
@@ -270,12 +274,13 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
         in_script = is_script(reader)
         new = [file for file in left if file.is_named(text, in_script)]
         if len(new) < len(left) and not in_script:
-            folders = _folders_named(text)
-            starts = tuple(word for word in folders if len(word) > 2 and word[-1] in "-_")
-            starts += tuple(start[::-1] for start in _REVERSED_START.findall(text[::-1]))
             found.update(file.path for file in new)
             unnamed = [file for file in left if file.path not in found]
-            new += [file for file in unnamed if file.is_below(folders, starts)]
+            words = above
+            if len(above) <= _FEW:
+                words = {word for file in unnamed for word in file.above if word in text}
+            named = _named(text, words) if words else ()
+            new += [file for file in unnamed if not file.above.isdisjoint(named)]
         found.update(file.path for file in new)
         left = [file for file in left if file.path not in found]
         texts_named = (file.path for file in new if file.path in texts)
@@ -291,19 +296,19 @@ class _Mentionable(NamedTuple):
     name: str
     stem: str  # the name without its extension
     module: str  # the path as in an import: `scripts.run`
-    folders: frozenset[str]  # the paths of all folders above it, and their names
+    above: frozenset[str]  # paths and names of all folders above it, and starts of its own name
 
     @classmethod
     def of(cls, path: str) -> Self:
         folder, _, name = lower(path).decode().rpartition("/")
         stem = splitext(name)[0]
-        folders = set[str]()
+        above = {name[: end + 1] for end, c in enumerate(name[:66]) if end > 1 and c in "-_"}
         module = f"{folder}/{stem}".replace("/", ".") if folder else name
         while folder:
-            above, _, last = folder.rpartition("/")
-            folders |= {folder, last}
-            folder = above
-        return cls(path, name, stem, module, frozenset(folders))
+            outer, _, last = folder.rpartition("/")
+            above |= {folder, last}
+            folder = outer
+        return cls(path, name, stem, module, frozenset(above))
 
     def is_named(self, text: str, in_script: bool) -> bool:
         stem = self.stem
@@ -313,12 +318,11 @@ class _Mentionable(NamedTuple):
             return True
         return self.name in text or self.module in text
 
-    def is_below(self, named: set[str], starts: tuple[str, ...]) -> bool:
-        """Return whether a folder of the file is named, or how its name starts: `query-`."""
-        return self.name.startswith(starts) or not self.folders.isdisjoint(named)
 
-
-def _folders_named(text: str) -> set[str]:
-    """Return the names of folders in a text, and the contents of its code spans."""
-    folders, codes = {*_REVERSED_FOLDER.findall(text[::-1])}, {*_IN_CODE.findall(text)}
-    return {*(folder[::-1] for folder in folders), *(code.strip("/*") for code in codes)}
+def _named(text: str, words: Iterable[str]) -> set[str]:
+    """Return the folders and starts of names that a text names, given words that may be in it."""
+    backwards = text[::-1]
+    names = [*_REVERSED_FOLDER.findall(backwards)]
+    if any(word[-1] in "-_" for word in words):
+        names += _REVERSED_START.findall(backwards)
+    return {*(name[::-1] for name in names), *(code.strip("/*") for code in _IN_CODE.findall(text))}

@@ -21,6 +21,7 @@ from pipeline.validation.skill_references import is_below, may_link, nested_skil
 
 _LICENSE_FILE = re.compile(r"(?<![\w/])((?:LICEN[CS]E|COPYING|NOTICE)[\w-]{0,40}\.(?:txt|md))\b")
 _Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that contains it
+_Linking: TypeAlias = tuple[Text, list[Reference]]  # a text and its references
 
 _MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
 _CLAIMS = ("link", "order")
@@ -43,14 +44,23 @@ _OF_TOOLS = frozenset(
 """Names of files that tools read, or that are for people."""
 
 
-def references_exist(skill: Skill) -> Iterator[Finding]:
-    """Find references to files that are missing, outside the folder, or in another case."""
+def references_are_sound(skill: Skill) -> Iterator[Finding]:
+    """Find references to files that are missing, outside the folder or in another case.
+
+    Also find the documents that SKILL.md leads to only through another one: A → B → C.
+    """
+    readable = (text for text in skill.texts if may_link(text.path) or not text.is_script)
+    linking = [(text, _links(skill, text)) for text in readable]
+    yield from _wrong(skill, linking if not _ON_SKILLS.search(skill.folder) else ())
+    yield from _indirect(skill, linking)
+
+
+def _wrong(skill: Skill, linking: Iterable[_Linking]) -> Iterator[Finding]:
     real = frozenset(map(str.lower, skill.paths))
     places: dict[FindingType, list[_Place]] = {kind: [] for kind in _MESSAGES}
-    for text in skill.texts if not _ON_SKILLS.search(skill.folder) else ():
+    for text, links in linking:
         if not may_link(text.path) or _TO_FILL_IN.search(text.path):
             continue
-        links = _links(skill, text)
         others = _folders_of_others(skill, links, real)
         kinds = [_problem(skill, text, link, real, others) for link in links]
         if not text.is_body and len(links) > 2 and {*kinds} == {codes.REFERENCE_MISSING}:
@@ -60,6 +70,17 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
                 places[kind].append((text, link))
     for kind, found_here in places.items():
         yield from _first(skill, kind, found_here)
+
+
+def _indirect(skill: Skill, linking: Iterable[_Linking]) -> Iterator[Finding]:
+    chains: dict[str, _Place] = {}
+    for text, links in linking:
+        for link in links if not (text.is_body or text.is_script) else ():
+            if link.target in skill.other_texts and _is_document(link.target):
+                chains.setdefault(link.target, (text, link))
+    direct = mentioned(skill.parsed.body, {}, list(chains)) if chains else ()
+    deep = [place for target, place in chains.items() if target not in direct]
+    yield from _first(skill, codes.REFERENCE_DEEP, deep)
 
 
 def license_file_exists(skill: Skill) -> Iterator[Finding]:
@@ -86,20 +107,6 @@ def files_are_referenced(skill: Skill) -> Iterator[Finding]:
         more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
         message = f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}."
         yield codes.FILE_UNREFERENCED.at(message, path=path)
-
-
-def references_are_direct(skill: Skill) -> Iterator[Finding]:
-    """Find the documents that SKILL.md leads to only through another document: A → B → C."""
-    chains: dict[str, _Place] = {}
-    for text in skill.texts:
-        if text.is_body or text.is_script:
-            continue
-        for link in _links(skill, text):
-            if link.target in skill.other_texts and _is_document(link.target):
-                chains.setdefault(link.target, (text, link))
-    direct = mentioned(skill.parsed.body, {}, list(chains)) if chains else ()
-    deep = [place for target, place in chains.items() if target not in direct]
-    yield from _first(skill, codes.REFERENCE_DEEP, deep)
 
 
 def names_fit_windows(skill: Skill) -> Iterator[Finding]:

@@ -20,8 +20,7 @@ from pipeline.validation.profiles.advice.file_rules import (
     files_are_referenced,
     license_file_exists,
     names_fit_windows,
-    references_are_direct,
-    references_exist,
+    references_are_sound,
 )
 from pipeline.validation.skill import Skill
 
@@ -104,10 +103,9 @@ ADVICE = Profile(
         can_be_invoked,
         body_is_not_empty,
         body_length,
-        references_exist,
+        references_are_sound,
         license_file_exists,
         files_are_referenced,
-        references_are_direct,
         names_fit_windows,
     ),
 )
