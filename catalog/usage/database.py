@@ -19,8 +19,6 @@ APPLICATION_ID = 0x534B4455
 
 DAYS_KEPT = 400
 """Days of counts that are kept: a year, and some weeks to compare with."""
-MOST_BYTES = 256 * 2**20
-"""Size of the database above which its oldest days are deleted."""
 BUSY_SECONDS = 0.5
 """Most seconds to wait for another process that writes counts."""
 
@@ -82,7 +80,8 @@ def add(path: Path, counts: Counts, today: date) -> None:
     with closing(_connect(path)) as db, db:
         db.execute("BEGIN IMMEDIATE")
         db.executemany(_ADD, [(*read, number) for read, number in counts.items()])
-        _delete_old(db, (today - timedelta(days=DAYS_KEPT)).isoformat())
+        before = (today - timedelta(days=DAYS_KEPT)).isoformat()
+        db.execute("DELETE FROM reads WHERE day < ?", [before])
 
 
 def attach(connection: sqlite3.Connection, catalog: Path) -> None:
@@ -113,17 +112,6 @@ _ADD = """
     INSERT INTO reads (skill_id, version, route, day, reads) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET reads = reads + excluded.reads
 """
-
-
-def _delete_old(db: sqlite3.Connection, before: str) -> None:
-    """Delete the days before a day, and the oldest day if the database is too large."""
-    db.execute("DELETE FROM reads WHERE day < ?", [before])
-    page_size, pages, free = (
-        db.execute(f"PRAGMA {name}").fetchone()[0]
-        for name in ("page_size", "page_count", "freelist_count")
-    )
-    if (pages - free) * page_size > MOST_BYTES:
-        db.execute("DELETE FROM reads WHERE day = (SELECT min(day) FROM reads)")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

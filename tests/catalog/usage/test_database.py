@@ -99,16 +99,6 @@ def test_old_days_are_deleted(path: Path) -> None:
     assert rows(path, "SELECT day FROM reads") == [("2025-10-18",)]
 
 
-def test_a_database_that_is_too_large_loses_its_oldest_day(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its size has a bound, however many skills are read."""
-    monkeypatch.setattr(database, "MOST_BYTES", 0)
-    days = ["2026-11-20", "2026-11-21", "2026-11-22"]
-    database.add(path, {READ._replace(day=day): 1 for day in days}, DAY)
-    assert rows(path, "SELECT day FROM reads") == [("2026-11-21",), ("2026-11-22",)]
-
-
 def test_a_database_of_another_program_is_left_as_it_is(path: Path) -> None:
     """It may lie there by chance."""
     with closing(sqlite3.connect(path)) as db:
