@@ -2,12 +2,10 @@
 
 import logging
 import os
-import re
 import sqlite3
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from stat import S_ISREG
 
 from catalog.database import recovery
 from catalog.database.connection import (
@@ -27,11 +25,6 @@ from catalog.writing import journal
 from catalog.writing.takeover import Lost
 
 log = logging.getLogger("skilldrop")
-
-KEPT = 3
-"""Number of damaged catalogs to keep; each is as large as the catalog was."""
-_ASIDE = r"\.damaged-(\d{8}-\d{6})(?:-(\d+))?"
-"""Suffix of the name of a damaged catalog: the time, and a number for ties."""
 
 
 class CatalogFile:
@@ -101,7 +94,6 @@ class CatalogFile:
                 else "takes over the versions whose files are kept and people's decisions, but not "
                 "the history of changes, scans and indexes",
             )
-            _keep_newest(path, aside)
             return cls(path, lock, db, lost=None if is_whole else lost)
 
     def close(self) -> None:
@@ -159,28 +151,6 @@ def _put_aside(path: Path, at: datetime, kind: str) -> Path:
         with suppress(FileNotFoundError):
             path.with_name(f"{path.name}{ending}").rename(path.with_name(f"{name}{ending}"))
     return path.with_name(name)
-
-
-def _keep_newest(path: Path, aside: Path) -> None:
-    """Remove all but the newest damaged catalogs beside a catalog, and log the removed ones.
-
-    `aside`, the one just renamed, stays even if the clock was set back.
-    """
-    others = [
-        (match[1], int(match[2] or 1), file)
-        for file in path.parent.iterdir()
-        if (match := re.fullmatch(re.escape(path.name) + _ASIDE, file.name))
-        and file != aside
-        and S_ISREG(file.lstat().st_mode)
-    ]
-    for *_, file in sorted(others)[: -(KEPT - 1)]:
-        try:
-            for ending in ("-wal", "-shm", ""):
-                file.with_name(f"{file.name}{ending}").unlink(missing_ok=True)
-        except OSError as error:
-            log.warning("%s cannot be removed: %s", file, error.strerror)
-        else:
-            log.warning("removed %s: only the newest %d damaged catalogs are kept", file, KEPT)
 
 
 def migrated(connection: sqlite3.Connection) -> Writer:
