@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from catalog.model.errors import (
     CatalogBusy,
     CatalogDamaged,
-    NotPossible,
     Problem,
     SkilldropError,
     Trouble,
@@ -35,8 +34,6 @@ FIRST_PAUSE = 5.0
 """Seconds until the first retry after a failure; the pause doubles after each failure …"""
 LONGEST_PAUSE = 240.0
 """… up to this limit."""
-MEMORY_TRIES = 6
-"""Failures in a row for lack of memory, over some minutes, after which the service ends."""
 _NUMBERS = re.compile(r"\d[\d.,-]*")
 
 
@@ -55,8 +52,8 @@ class Troubles:
     ) -> None:
         """Do a part of the work, unless it waits for its next try, and record failures.
 
-        A part that handles its own retries returns its problem. Raises CatalogBusy,
-        CatalogDamaged, and NotPossible after too many failures for lack of memory.
+        A part that handles its own retries returns its problem. Raises CatalogBusy and
+        CatalogDamaged.
         """
         if self.seconds_to_try(part, time.monotonic()):
             return
@@ -78,13 +75,7 @@ class Troubles:
         if isinstance(error, SkilldropError):
             return str(error)
         if isinstance(error, MemoryError):
-            message = "There is not enough memory for this work."
-            if self._times(part) + 1 >= MEMORY_TRIES:
-                raise NotPossible(
-                    f"{message} It failed {MEMORY_TRIES} times in a row, so the service "
-                    "ends. Provide more memory or set lower limits."
-                ) from error
-            return message
+            return "There is not enough memory for this work."
         message = internal_errors.sentence(error)
         if not self._is_logged(message):
             log.error("%s failed.", part.capitalize(), exc_info=error)
