@@ -18,8 +18,8 @@ from catalog.usage import summary as usage_summary
 
 PAGE = 50
 """Rows of a list on one page."""
-FRONT = 12
-"""Cards of the latest skills on the front page; other lists there have half of that."""
+FRONT = 6
+"""Skills of each list on the front page."""
 
 
 def skills(
@@ -76,13 +76,13 @@ def listed_skills(db: Database, filters: Filters) -> list[Row]:
 
 
 def front(db: Database) -> dict[str, Any]:
-    """Return the data of the front page: counts, latest, most read and dangerous skills."""
-    dangerous = [row["id"] for row in review.dangerous(db, FRONT // 2)]
+    """Return the data of the front page: counts, and lists of skills."""
     return {
         "counts": status.counts(db),
+        "dangerous": review.dangerous(db, FRONT),
         "latest": cards_of(db, skills(db, Filters(), size=FRONT)),
-        "most_read": cards_of(db, usage_summary.most_read(db, FRONT // 2)),
-        "dangerous": cards_of(db, dangerous),
+        "most_read": cards_of(db, usage_summary.most_read(db, FRONT)),
+        "most_used": db.rows(_MOST_USED, [FRONT]),
     }
 
 
@@ -148,6 +148,13 @@ def _mark(text: str, explained: str, part: str, tone: str = "") -> Row:
     return {"text": text, "explained": explained, "part": part, "tone": tone}
 
 
+_MOST_USED = """
+    SELECT s.skill_id, s.name, used.n FROM (
+        SELECT to_skill, count(DISTINCT skill) AS n FROM skill_references
+        WHERE to_skill IS NOT NULL AND to_skill != skill GROUP BY 1) AS used
+    JOIN skills AS s ON s.id = used.to_skill AND s.status = 'active'
+    ORDER BY used.n DESC, s.name LIMIT ?
+"""
 _CARDS = f"""
     SELECT s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.spec_valid,
            s.estimated_tokens, s.last_changed, s.has_scripts, s.source, s.source_kind,

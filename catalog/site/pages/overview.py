@@ -27,13 +27,10 @@ MOST = 50
 
 async def home(context: RequestContext) -> Response:
     """Show the home page."""
-    return context.page("home.html", **await context.query(_front, is_local=context.is_local))
+    return context.page("home.html", **await context.query(_front))
 
 
-def _front(db: Database, *, is_local: bool) -> dict[str, Any]:
-    """Return the data of the page, with paths of the disk for readers on this machine only."""
-    lists = skill_lists.front(db)
-    folders = [] if is_local else disk_paths.disk_folders(db)
+def _front(db: Database) -> dict[str, Any]:
     facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "source"))
     now = datetime.now(UTC)
     return {
@@ -41,7 +38,7 @@ def _front(db: Database, *, is_local: bool) -> dict[str, Any]:
         "recent": {
             age: activity.number_since(db, humanize.since(age, now)) for age in ("1d", "7d")
         },
-        **lists | {"dangerous": shortened(lists["dangerous"], folders)},
+        **skill_lists.front(db),
     }
 
 

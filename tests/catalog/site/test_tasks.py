@@ -46,7 +46,7 @@ def _newest(page: Page) -> Locator:
 
 
 def _source(page: Page) -> Locator:
-    return page.locator("section[aria-labelledby=by-source] a").first
+    return page.locator("section[aria-labelledby=by-source] .chip").first
 
 
 TASKS = [

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from catalog.model.errors import Trouble
+from catalog.model.skill import SkillReference
 from catalog.reading.findings import explanations
 from catalog.text.humanize import iso
 from catalog.usage import database
@@ -80,8 +81,19 @@ def test_changes_since_a_time_are_offered_and_told_in_words(site: Site, catalog:
     assert said in site.get("/skills/zoo/versions").text
     assert said in site.get("/activity.atom").text
     front = site.get("/").text
-    assert re.search(r'href="/activity\?since=1d">today <span class="n">2<', front)
+    assert '<a href="/activity?since=1d"><b>2</b> changes today</a>' in front
     assert site.ask("get", "/activity?since=never").status_code == 400
+
+
+def test_the_front_page_names_what_other_skills_use_most(site: Site, catalog: Path) -> None:
+    """With the number of skills that refer to each, however often, without itself."""
+    with closing(Store.open(catalog)) as store:
+        for name in ("base", "one", "two"):
+            link = SkillReference("link", "../base/SKILL.md", "SKILL.md", 5)
+            change = judged(name, references=(link, link._replace(line=6)))
+            store.apply([change], trigger="event", at=NOON)
+    said = r'href="/skills/base#related">base</a> <span class="figure">by <b>2</b>'
+    assert re.search(said, site.get("/").text)
 
 
 def test_the_front_page_leads_to_who_shadows_whom(site: Site) -> None:
