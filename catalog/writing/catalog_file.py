@@ -132,7 +132,7 @@ def _put_unreleased_aside(path: Path, at: datetime | None) -> Path | None:
             return None
         decided = journal.decided_in(connection)
         connection.close()
-        journal.update(path.with_name(journal.NAME), decided, at)
+        journal.update(path.with_name(journal.NAME), decided)
         return _put_aside(path, at, "old")
     return None
 

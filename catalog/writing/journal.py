@@ -2,24 +2,22 @@
 
 import json
 import logging
-import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from catalog.database.queries import Writer, to_json
-from catalog.model.values import Json
-from catalog.text.humanize import iso
+from catalog.database.queries import Writer
+from catalog.filesystem.operations import replaced
 from catalog.writing.packager import Packager
 from catalog.writing.takeover import Takeover
 
 log = logging.getLogger("skilldrop")
 
-NAME = "decisions.jsonl"
+NAME = "decisions.json"
 
 Place: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -64,48 +62,54 @@ class Decisions:
     reviews: list[Review] = field(default_factory=list)
     links: dict[str, Link] = field(default_factory=dict)  # by path
 
-    def of_places(self, kind: str) -> dict[Place, Any]:
-        """Return the decisions on skills: kind is pin or prefer."""
-        return self.pins if kind == "pin" else self.preferences
-
 
 def update(
-    file: Path,
-    decided: Decisions,
-    at: datetime,
-    *,
-    is_known: Callable[[Place], bool] = lambda _: True,
+    file: Path, decided: Decisions, *, is_known: Callable[[Place], bool] = lambda _: True
 ) -> None:
-    """Add the differences between a journal and the decisions of a catalog. Raises OSError.
+    """Write the decisions of a catalog to a journal, if it has others. Raises OSError.
 
-    A decision on a place that the catalog does not know stays in force.
+    A decision on a place that the catalog does not know stays in force, and so does each review.
     """
-    found = _differences(decisions(file), decided, is_known)
-    if not (text := "".join(f"{to_json(entry | {'at': iso(at)})}\n" for entry in found)):
+    before = decisions(file)
+    now = Decisions(
+        {place: pin for place, pin in before.pins.items() if not is_known(place)} | decided.pins,
+        {place: at for place, at in before.preferences.items() if not is_known(place)}
+        | decided.preferences,
+        list(dict.fromkeys([*before.reviews, *decided.reviews])),
+        decided.links,
+    )
+    if now == before:
         return
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-    handle = os.open(file, flags, 0o644)
-    try:
-        os.write(handle, f"\n{text}".encode())  # a crash may have left half a line
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    rows = {
+        "pins": [
+            {"root": root, "path": path} | pin._asdict() for (root, path), pin in now.pins.items()
+        ],
+        "preferences": [
+            {"root": root, "path": path, "since": since}
+            for (root, path), since in now.preferences.items()
+        ],
+        "reviews": [review._asdict() for review in now.reviews],
+        "links": [link._asdict() for link in now.links.values()],
+    }
+    with replaced(file) as new:
+        new.write(f"{json.dumps(rows, ensure_ascii=False, indent=1)}\n".encode())
 
 
 def decisions(file: Path) -> Decisions:
-    """Return the decisions in force of a journal; lines that cannot be read are left out."""
-    found = Decisions()
+    """Return the decisions in force of a journal; none, with a warning, if it cannot be read."""
     try:
-        lines = file.read_bytes().splitlines()
-    except FileNotFoundError:
-        return found  # nobody has decided anything yet
-    except OSError as error:
+        rows = json.loads(file.read_bytes())
+        return Decisions(
+            {(row.pop("root"), row.pop("path")): Pin(**row) for row in rows["pins"]},
+            {(row["root"], row["path"]): row["since"] for row in rows["preferences"]},
+            [Review(**row) for row in rows["reviews"]],
+            {row["path"]: Link(**row) for row in rows["links"]},
+        )
+    except FileNotFoundError:  # nobody has decided anything yet
+        pass
+    except (OSError, ValueError, KeyError, TypeError) as error:
         log.warning("The decisions in %s cannot be taken over: %s", file, error)
-        return found
-    for line in lines:
-        with suppress(ValueError, KeyError, TypeError):  # ValueError: the last line of a crash
-            _apply(found, json.loads(line))
-    return found
+    return Decisions()
 
 
 def decided_in(connection: sqlite3.Connection) -> Decisions:
@@ -122,49 +126,6 @@ def decided_in(connection: sqlite3.Connection) -> Decisions:
     with suppress(sqlite3.Error):
         found.links |= {row[0]: Link(*row) for row in connection.execute(_LINKS)}
     return found
-
-
-def _differences(
-    known: Decisions, decided: Decisions, is_known: Callable[[Place], bool]
-) -> Iterator[dict[str, Json]]:
-    for kind in ("pin", "prefer"):
-        before, now = known.of_places(kind), decided.of_places(kind)
-        for (root, path), value in now.items():
-            if before.get((root, path)) != value:
-                fields = value._asdict() if isinstance(value, Pin) else {"since": value}
-                yield {"decision": kind, "root": root, "path": path, **fields}
-        for root, path in filter(is_known, before.keys() - now.keys()):
-            yield {"decision": f"un{kind}", "root": root, "path": path}
-    for path, link in decided.links.items():
-        if known.links.get(path) != link:
-            yield {"decision": "link", **link._asdict()}
-    for path in known.links.keys() - decided.links.keys():
-        yield {"decision": "unlink", "path": path}
-    old = set(known.reviews)
-    for review in decided.reviews:
-        if review not in old:
-            yield review._asdict() | {"decision": "review", "verdict": review.decision}
-
-
-def _apply(found: Decisions, entry: dict[str, Any]) -> None:
-    """Add an entry to the decisions before it. Raises KeyError and TypeError if it is invalid."""
-    decision = entry["decision"]
-    if decision == "review":
-        fields = entry | {"decision": entry["verdict"]}
-        found.reviews.append(Review(*(fields[name] for name in Review._fields)))
-        return
-    if decision in ("link", "unlink"):
-        found.links.pop(entry["path"], None)
-        if decision == "link":
-            found.links[entry["path"]] = Link(*(entry[name] for name in Link._fields))
-        return
-    place = (str(entry["root"]), str(entry.get("path")))
-    if decision == "pin":
-        found.pins[place] = Pin(*(entry[name] for name in Pin._fields))
-    elif decision == "prefer":
-        found.preferences[place] = str(entry["since"])
-    elif decision in ("unpin", "unprefer"):
-        found.of_places(decision.removeprefix("un")).pop(place, None)
 
 
 _PINS = """
@@ -199,14 +160,14 @@ class DecisionKeeper:
         self._packager, self._db = packager, db
         self._file, self._takeover = file, takeover
 
-    def write(self, at: datetime) -> None:
-        """Add the decisions that the journal lacks. Raises OSError."""
+    def write(self) -> None:
+        """Bring the journal up to the catalog. Raises OSError."""
         if not self._takeover.is_unscanned:  # it may lack decisions of the journal
-            self._write(at)
+            self._write()
 
-    def _write(self, at: datetime) -> None:
+    def _write(self) -> None:
         if self._file:
-            update(self._file, decided_in(self._db.conn), at, is_known=self._is_known)
+            update(self._file, decided_in(self._db.conn), is_known=self._is_known)
 
     def _is_known(self, place: Place) -> bool:
         query = "SELECT 1 FROM skills WHERE root = ? AND path = ?"
@@ -250,7 +211,7 @@ class DecisionKeeper:
 
         if preferences:
             self._packager.publish(work, at, trigger="start")
-        self._write(at)
+        self._write()
 
 
 _PREFER = """

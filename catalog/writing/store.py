@@ -231,7 +231,7 @@ class Store:
     def _decided(self, decide: Callable[[], Iterable[str]], at: datetime) -> list[Key]:
         """Publish the consequences of a decision of a person, and add it to the journal."""
         again = self.packager.publish(decide, at)
-        self.decisions.write(at)
+        self.decisions.write()
         return again
 
     # Health and full scans

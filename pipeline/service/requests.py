@@ -106,7 +106,7 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> di
     if known and known.origin == "settings" and not known.is_leaving:
         raise NotPossible(f"{link.path} is in the settings; change its filter there, in [[links]].")
     kept = store.links.link(link)
-    store.decisions.write(datetime.now(UTC))
+    store.decisions.write()
     told = [each.summary() for each in told_skills.of_directories(store.db, link.path)]
     return {**kept._asdict(), "told": told[0] if told else None}
 
@@ -121,7 +121,7 @@ def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
     if known.origin == "settings" and not known.is_leaving:
         raise NotPossible(f"{path} is in the settings; remove it there, from [[links]].")
     removed = store.links.unlink(known)
-    store.decisions.write(datetime.now(UTC))
+    store.decisions.write()
     return dict(removed._asdict())
 
 
