@@ -32,6 +32,11 @@ MAY_BE_REVIEWED = """
 """SQL condition: a decision applies to a version, whose alias is the field."""
 NEWEST = "(SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id)"
 """SQL expression: the newest version of a skill `s`."""
+REVIEW_NOW = """
+    iif(v.review = 'waits' AND EXISTS (SELECT 1 FROM versions AS n WHERE n.skill = v.skill
+        AND n.id > v.id), 'replaced', v.review)
+"""
+"""SQL expression: the review of a version `v`; nobody is asked about one that was replaced."""
 STAYS_AT_VERSION = f"""
     (s.pinned_version_id IS NOT NULL OR EXISTS (SELECT 1 FROM versions AS newest
         WHERE newest.id = {NEWEST} AND NOT {MAY_BE_PUBLISHED.format("newest")}))

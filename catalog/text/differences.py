@@ -82,6 +82,14 @@ class TextDifference:
         if first < last:
             yield Gap(first + 1, self.new[first:last])
 
+    @property
+    def note(self) -> str:
+        """Return a sentence if nothing but spaces and line ends differs; else an empty text."""
+        if not self.groups:
+            return "Only the line end of the last line differs."
+        old, new = ("".join("".join(lines).split()) for lines in (self.old, self.new))
+        return "Only spaces and line ends differ." if old == new else ""
+
     def counts(self) -> tuple[int, int]:
         """Return the number of added and of removed lines."""
         changes = [code for group in self.groups for code in group if code[0] != "equal"]

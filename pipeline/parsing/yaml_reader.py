@@ -85,7 +85,7 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
         repairable = refused.finding.code == codes.YAML_ALIAS.code and "&" not in text
         return Unreadable(refused.finding, repairable)
     except yaml.YAMLError as error:
-        return Unreadable(reader.broken(error), repairable=True)
+        return Unreadable(reader.broken(error, text), repairable=True)
     if "\t" in text:
         reader.check_tabs(text)
     return YamlText(value, reader.positions, tuple(reader.findings), frozenset(reader.quoted_paths))
@@ -141,8 +141,8 @@ class _Reader:
                 self._note(codes.TAB_OUTSIDE_QUOTES, None, self._position(number, column))
                 return
 
-    def broken(self, error: yaml.YAMLError) -> Finding:
-        """Return the finding for an error of libyaml."""
+    def broken(self, error: yaml.YAMLError, text: str) -> Finding:
+        """Return the finding for an error of libyaml in a text."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
             return codes.YAML_INVALID.at(
                 f"The frontmatter is not valid YAML: {error}.", line=self._first_line
@@ -159,9 +159,12 @@ class _Reader:
             first = self._position(error.context_mark.line, 0).line
             start = f" that begins on line {first}" if first != position.line else ""
             message = f"{error.context}{start}, {message}"
+        fix = next((fix for part, fix in _FIXES.items() if part in message), None)
+        if wide := _WIDE_COLON.search(text):
+            fix = f"Write a plain colon and a space after {wide[1]}, instead of the wide ：."
         return codes.YAML_INVALID.at(
             f"The frontmatter is not valid YAML at line {position.line}: {message}.",
-            fix=next((fix for part, fix in _FIXES.items() if part in message), None),
+            fix=fix,
             line=position.line,
             column=position.column,
         )
@@ -309,6 +312,7 @@ def _scalar(text: str) -> Json:
     return text
 
 
+_WIDE_COLON = re.compile(r"^([\w-]+)：", re.MULTILINE)  # of a Chinese or Japanese keyboard
 _FIXES: Mapping[str, str] = {
     "end of stream": "Close the quote or bracket that opens here; double a quote that is text.",
     "document start": "Delete the ... line and the text after it, or move that into the body.",

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from catalog.database.expressions import REVIEW_NOW
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.fields import EMPTY
@@ -48,7 +49,7 @@ def _versions(db: Database, skill: Row, packages: Path | None) -> Iterator[dict[
             "digest": row["digest"],
             "current": row["id"] == skill["current_version_id"],
             "has_files": row["package_path"] is not None,
-            "review": row["review"],
+            "review": row["review_now"],
             "why": row["why"] if row["review"] else None,
             **differing(before, present),
             "git_commit": row["git_commit"],
@@ -68,7 +69,9 @@ def _diff(db: Database, skill: Row, before: Row, version: Row, packages: Path) -
         if was is None or now is None:
             found.append(f"{path}: there is no text to compare, or too much.")
         else:
-            found.append(difference(was, now, work).unified(f"{path} before", path))
+            compared = difference(was, now, work)
+            found += [f"{path}: {compared.note}"] if compared.note else []
+            found.append(compared.unified(f"{path} before", path))
     return "\n".join(found)
 
 
@@ -95,8 +98,9 @@ def find_version(db: Database, skill: Row, version: str) -> Row:
 
 
 _OF_SKILL = "SELECT * FROM version_contents WHERE skill = ?"
-_REVIEWED = """
-    SELECT v.*, (SELECT why FROM reviews WHERE digest = v.digest ORDER BY id DESC LIMIT 1) AS why
+_REVIEWED = f"""
+    SELECT v.*, {REVIEW_NOW} AS review_now,
+           (SELECT why FROM reviews WHERE digest = v.digest ORDER BY id DESC LIMIT 1) AS why
     FROM version_contents AS v WHERE skill = ? ORDER BY id
 """
 
@@ -104,8 +108,9 @@ _REVIEWED = """
 def of_skill(db: Database, skill: int) -> list[Row]:
     """Return the versions of a skill, newest first."""
     return db.rows(
-        "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
-        " git_commit, changes FROM versions WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
+        "SELECT id, version, ingested_at, superseded_at, digest, file_inventory,"
+        f" {REVIEW_NOW} AS review, git_commit, changes FROM versions AS v WHERE skill = ?"
+        " ORDER BY ingested_at DESC, id DESC",
         [skill],
     )
 

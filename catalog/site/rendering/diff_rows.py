@@ -146,8 +146,7 @@ def _difference_notes(diff: TextDifference) -> Iterator[str]:
             "An exact comparison would take too long: moved lines may be shown as removed and "
             "added."
         )
-    if not diff.groups:
-        yield "Only the line end of the last line differs."
+    yield diff.note
 
 
 def _rows(diff: TextDifference) -> Iterator[DiffRow]:

@@ -4,14 +4,18 @@ import os
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
+from catalog.database.connection import open_catalog
 from catalog.database.queries import Database
 from catalog.model import naming
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_archive, os_path, text_path
+from catalog.model.skill import RootSpec
 from catalog.reading import lookup
+from catalog.reading.skills import skill_facts
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import visible
 from pipeline.authoring import add as authoring_add
@@ -34,6 +38,7 @@ from pipeline.cli.output.skills import file_list, finding_at
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import OWNERS, dialect_named
 from pipeline.roots.file_kinds import SKILL_MD
+from pipeline.service.scanning.scanner import place_of
 
 
 @click.command()
@@ -105,13 +110,34 @@ def add(
     root = root_named(settings.root_specs, root_name)
     additions = []
     for addition in add_to(sources, root, replace=replace, dry_run=dry_run):
-        details = {"added": addition.is_added and not dry_run, "accepted": addition.is_added}
+        details: dict[str, Any] = {
+            "added": addition.is_added and not dry_run,
+            "accepted": addition.is_added,
+            "rivals": list(_rivals(settings, root, addition)),
+        }
         additions.append(addition.as_json() | details)
         for line in () if as_json else _addition_lines(addition, dry_run=dry_run):
             terminal.echo(line)
+        for name, path in () if as_json else details["rivals"]:
+            text = f"{path} has the name {name}, too, and only one of the two reaches agents."
+            terminal.echo(visible(f"{text} Rename one, or choose with `skilldrop prefer`."))
     if as_json:
         click.echo(to_json(additions))
     return DONE if all(addition["accepted"] for addition in additions) else FINDINGS
+
+
+def _rivals(settings: Settings, root: RootSpec, addition: Addition) -> Iterator[tuple[str, str]]:
+    """Yield name and folder of each active skill elsewhere that has the name of one in a source."""
+    if not settings.catalog_path.exists():
+        return
+    db = open_catalog(settings.catalog_path)
+    source = text_path(addition.source.as_posix())
+    for judgement in addition.judgements:
+        path = text_path(addition.place.name) + judgement.path.removeprefix(source)
+        wanted = naming.skill_id(judgement.name, place_of(root, path).namespace, path)
+        for row in skill_facts.folders_of(db, wanted) if judgement.name else ():
+            if row["status"] == "active" and (row["root"], row["path"]) != (root.path, path):
+                yield row["name"], f"{row['root']}/{row['path']}"
 
 
 def _addition_lines(addition: Addition, *, dry_run: bool) -> Iterator[str]:

@@ -70,7 +70,12 @@ def _review(version: Mapping[str, Any]) -> str:
     return _REVIEWS[version["review"]] + (f": {version['why']}" if version["why"] else "")
 
 
-_REVIEWS = {"waits": "waits for review", "approved": "approved", "rejected": "rejected in review"}
+_REVIEWS = {
+    "waits": "waits for review",
+    "replaced": "replaced before its review",
+    "approved": "approved",
+    "rejected": "rejected in review",
+}
 
 
 @click.command()

@@ -25,6 +25,8 @@ class LintOutput:
     quiet: bool = False
     skills: int = 0
     loadable: int = 0
+    outside: int = 0  # loadable skills that are not valid by the specification
+    leads_to_spec: bool = False  # whether no finding says why one of them is not
     severities: Counter[Severity] = field(default_factory=Counter)
     ignored: int = 0  # findings left out by comments
     fixable: int = 0  # findings that --fix would mend
@@ -50,6 +52,9 @@ class LintOutput:
         for judgement in judged:
             self.skills += judgement.name is not None
             self.loadable += judgement.loadable
+            if judgement.loadable and not judgement.spec_valid:
+                self.outside += 1
+                self.leads_to_spec |= all(each.severity != "error" for each in judgement.findings)
             self.severities.update(finding.severity for finding in judgement.findings)
             self.ignored += judgement.ignored
             self.fixable += len(judgement.fixable)
@@ -69,7 +74,11 @@ class LintOutput:
         mended = f"; {fixed} fixed" if fixed else ""
         mended += f"; --fix mends {self.fixable}" if self.fixable else ""
         rejected = self.skills - self.loadable
-        found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected; {counts}"
+        found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected"
+        if self.outside:
+            found += f", {self.outside} outside the specification"
+            found += " (`--profile spec` says why)" if self.leads_to_spec else ""
+        found += f"; {counts}"
         return f"{found}{mended}{left_out}."
 
 
@@ -165,9 +174,9 @@ def _consequences(judgement: Judgement, found: Collection[Severity]) -> Iterator
     if "danger" in found:
         yield click.style(f"{path}: dangerous; by default it waits for review.", bold=True)
     if "error" in found and not judgement.loadable:
-        yield click.style(f"{path}: rejected.", bold=True)
+        yield click.style(f"{path}: {'rejected' if judgement.name else 'no skill'}.", bold=True)
     elif "error" in found:
-        broken = "has errors" if judgement.spec_valid else "breaks the specification"
+        broken = "has errors" if judgement.spec_valid else "is outside the specification"
         word = judgement.acceptance
         acceptance = f'acceptance = "{word}"{" (the default)" if word == "lenient" else ""}'
         passes = "does not reject" if "danger" in found else "still publishes"

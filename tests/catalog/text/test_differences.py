@@ -51,6 +51,19 @@ def test_a_coarse_difference_is_still_correct(old: str, new: str) -> None:
     assert _patched(old.splitlines(), ours) == new.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "note"),
+    [
+        ("a\n", "a", "Only the line end of the last line differs."),
+        ("a b\nc\n", "a  b \r\nc\n", "Only spaces and line ends differ."),
+        ("a\n", "b\n", ""),
+    ],
+)
+def test_a_difference_says_if_nobody_can_see_it(old: str, new: str, note: str) -> None:
+    """The page and the command show the sentence beside the lines."""
+    assert difference(old, new).note == note
+
+
 def test_reordered_lines_are_compared_in_seconds() -> None:
     """All of 60,000 short lines have moved."""
     old = "".join(f"{number:x}\n" for number in range(60_000))

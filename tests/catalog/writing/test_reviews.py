@@ -234,6 +234,16 @@ def test_a_decision_holds_for_every_folder_with_the_content(
     assert waiting(world) == []
 
 
+def test_a_version_whose_edit_was_undone_waits_no_more(world: World, skill: SkillWriter) -> None:
+    """Its newest content is approved, and the list of versions says so of the other one."""
+    skill(world.root / "a", description="Two.", files={"x.txt": "two"})
+    world.scan()
+    skill(world.root / "a", description="One.", files={"x.txt": "one"})
+    world.scan()
+    reviews = [version["review"] for version in history(world.store.db, "a")["versions"]]
+    assert (reviews, waiting(world)) == ([None, "replaced", None], [])
+
+
 def test_an_approved_version_is_published_while_a_newer_one_waits(
     world: World, skill: SkillWriter
 ) -> None:

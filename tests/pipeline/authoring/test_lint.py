@@ -349,7 +349,17 @@ def test_a_path_without_skills_is_reported(call: Any, tmp_path: Path) -> None:
     code, out, err = call(tmp_path)
     assert (code, err) == (1, "")
     assert "error skill-md-missing" in out
-    assert out.endswith("0 skills, none rejected; 1 error, 0 warnings, 0 info.\n")
+    assert out.endswith(": no skill.\n0 skills, none rejected; 1 error, 0 warnings, 0 info.\n")
+
+
+def test_a_field_outside_the_specification_is_counted(
+    call: Any, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Clients read it, so it is no finding; yet the catalog's spec_valid is no."""
+    skill(tmp_path / "a", more="author: Ann\n")
+    said = "1 skill, none rejected, 1 outside the specification (`--profile spec` says why)"
+    assert said in call(tmp_path)[1]
+    assert "field-not-in-specification" in call(tmp_path, "--profile", "spec")[1]
 
 
 @pytest.mark.parametrize("form", ["text", "json", "github"])

@@ -199,7 +199,7 @@ def test_validate_prints_every_problem_with_its_line(
     lines = out.splitlines()
     assert len([line for line in lines if line.startswith("Bad_Name/SKILL.md:")]) >= 3
     assert "\nBad_Name/SKILL.md:3:1: error description-too-long" in out
-    assert lines[-1].startswith("1 skill, none rejected; ")
+    assert lines[-1].startswith("1 skill, none rejected, 1 outside the specification; ")
 
 
 def test_validate_of_a_good_skill_prints_only_the_summary(

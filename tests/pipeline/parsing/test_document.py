@@ -234,6 +234,8 @@ def without_none(value: Any) -> Any:
         ('---\nname: "a\n---\n', "Close the quote"),
         ("---\nname: a\ndescription:b\n---\n", "a plain colon and a space"),
         ("---\nname: a\nx: - b\n---\n", "Put the value in quotes"),
+        ("---\nname：a\ndescription: b\n---\n", "a plain colon and a space after name"),
+        ("---\nname: a\ndescription：b\n---\n", "a plain colon and a space after description"),
         ("---\nname: a\nx: > b\n---\n", "on the lines below"),
         ("---\nname: a\nx:\n  y: b\n\tz: c\n---\n", "spaces instead of the tab"),
         ("---\nname: a\nx: 'b', 'c'\n---\n", "quotes of the other kind"),

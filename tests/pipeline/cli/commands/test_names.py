@@ -84,3 +84,12 @@ def test_each_command_takes_a_name_a_bare_name_or_a_folder() -> None:
     assert "'nobody' has no version that needs a review. These wait: ben:writer" in (
         run("review", "approve", "nobody").stderr
     )
+
+
+def test_add_says_that_a_name_is_taken() -> None:
+    """It is copied all the same; one that it replaces is no rival."""
+    write_skill(Path("drafts/mine"), name="csv-profile")
+    said = run("add", "drafts/mine").stdout
+    assert "/watched/zzz has the name csv-profile, too, and only one of the two" in said
+    write_skill(Path("drafts/zzz"), name="csv-profile")
+    assert "too" not in run("add", "drafts/zzz", "--replace").stdout

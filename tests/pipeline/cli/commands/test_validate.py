@@ -126,13 +126,15 @@ def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWri
     lines = run("skills", "--select", "spec").stdout.splitlines()
     assert "skills/one: rejected." in lines
     assert (
-        'skills/two: breaks the specification; a root with acceptance = "lenient" (the default) '
-        "still publishes it."
+        "skills/two: is outside the specification; a root with "
+        'acceptance = "lenient" (the default) still publishes it.'
     ) in lines
     assert 'with acceptance = "permissive" still publishes it.' in (
         run("skills", "--select", "spec", "--acceptance", "permissive").stdout
     )
-    assert lines[-1] == "2 skills, 1 rejected; 2 errors, 0 warnings, 0 info."
+    assert lines[-1] == (
+        "2 skills, 1 rejected, 1 outside the specification; 2 errors, 0 warnings, 0 info."
+    )
 
 
 def test_a_danger_is_not_said_to_be_published(project: Path, skill: SkillWriter) -> None:
@@ -141,7 +143,7 @@ def test_a_danger_is_not_said_to_be_published(project: Path, skill: SkillWriter)
     lines = run("three").stdout.splitlines()
     assert "three: dangerous; by default it waits for review." in lines
     assert (
-        'three: breaks the specification; a root with acceptance = "lenient" (the default) '
+        'three: is outside the specification; a root with acceptance = "lenient" (the default) '
         "does not reject it."
     ) in lines
 

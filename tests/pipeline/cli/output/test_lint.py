@@ -48,8 +48,8 @@ def test_text_shows_the_line_the_place_and_the_fix(tmp_path: Path, skill: SkillW
         "      | ^",
         "    Move them under metadata, or remove them.",
         (
-            'a: breaks the specification; a root with acceptance = "lenient" (the default) still '
-            "publishes it."
+            'a: is outside the specification; a root with acceptance = "lenient" (the default) '
+            "still publishes it."
         ),
     ]
 
@@ -154,7 +154,8 @@ def test_the_summary_counts_skills_and_findings() -> None:
     passed = list(tally.counting([judgement(HOSTILE), judgement(), stray], heard.append))
     assert len(passed) == 3
     assert heard == [1, 2, 2]
-    assert tally.summary() == "2 skills, none rejected; 1 error, 1 warning, 0 info."
+    outside = "2 outside the specification (`--profile spec` says why)"
+    assert tally.summary() == f"2 skills, none rejected, {outside}; 1 error, 1 warning, 0 info."
 
 
 @pytest.mark.parametrize(
