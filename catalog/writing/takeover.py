@@ -18,12 +18,11 @@ from catalog.database.queries import Writer, to_json
 from catalog.database.recovery import opened
 from catalog.model.change import Judged
 from catalog.model.skill import LOST_ROOT, Place, RootSpec
-from catalog.model.values import HeldCause, Level
+from catalog.model.values import Level
 from catalog.text.humanize import iso
 from catalog.writing.packager import Packager
 from catalog.writing.packages.inspection import PackagesListing
 from catalog.writing.rows import reviews
-from catalog.writing.tables.removals import HoldReason
 
 log = logging.getLogger("skilldrop")
 
@@ -42,8 +41,6 @@ class Former(NamedTuple):
     path: str
     level: Level
     digest: str
-    held_cause: HeldCause | None  # of its removal
-    held_reason: str | None
 
 
 class LostSkill(NamedTuple):
@@ -61,7 +58,6 @@ class LostPackage(NamedTuple):
     place: Place
     digest: str | None = None  # of its content, where a pin or the former catalog names it
     is_pinned: bool = False
-    held: HoldReason | None = None  # why the removal of its folder was held
 
 
 class Takeover:
@@ -194,8 +190,7 @@ def _is_open(recovery: Mapping[str, Any]) -> bool:
 
 
 _PUBLISHED = """
-    SELECT v.skill_id || '/' || v.version, s.root, s.path, s.level, v.digest, s.held_cause,
-           s.pending_reason
+    SELECT v.skill_id || '/' || v.version, s.root, s.path, s.level, v.digest
     FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id WHERE s.status = 'active'
 """
 _DECIDED = """

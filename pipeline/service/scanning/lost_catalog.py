@@ -17,7 +17,6 @@ from catalog.text.suggestions import few
 from catalog.writing.packages.inspection import PackagesListing, list_packages
 from catalog.writing.rows import derived
 from catalog.writing.store import Store
-from catalog.writing.tables.removals import HoldReason
 from catalog.writing.takeover import LostPackage, lost_place
 from pipeline.config.settings import Settings
 from pipeline.processes import at_work
@@ -124,9 +123,7 @@ def _published(
             yield LostPackage(path, replace(likely, path=LOST_ROOT), place)
             continue
         spec = roots.get(former.root) or RootSpec(former.root, former.level)
-        held = former.held_cause and HoldReason(former.held_cause, former.held_reason or "")
-        place = place_of(spec, former.path)
-        yield LostPackage(path, spec, place, former.digest, held=held or None)
+        yield LostPackage(path, spec, place_of(spec, former.path), former.digest)
 
 
 def _taken(store: Store, settings: Settings, packages: Sequence[LostPackage]) -> Iterator[str]:
@@ -135,16 +132,11 @@ def _taken(store: Store, settings: Settings, packages: Sequence[LostPackage]) ->
     pieces = [packages[start : start + BATCH] for start in range(0, len(packages), BATCH)]
     with at_work(judge, pieces) as results:
         for piece, found in zip(pieces, results, strict=True):
-            at = datetime.now(UTC)
             taken = store.takeover.take(
                 [(package, judged) for package, judged in zip(piece, found, strict=True) if judged],
-                at,
+                datetime.now(UTC),
             )
             yield from (package.path for package in taken)
-            for package in taken:
-                if package.held:
-                    root, path, *_ = package.place
-                    store.removals.hold(root, [path], package.held, trigger="start", at=at)
 
 
 def _judged(folder: Path, limits: Limits, packages: Sequence[LostPackage]) -> list[Judged | None]:
