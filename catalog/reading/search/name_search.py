@@ -15,6 +15,8 @@ LONGEST_COMPARED, MOST_COMPARED = 50, 20_000
 """Characters of a query that are compared with names, and most such names."""
 MOST_WORDS = 8
 """Words of a query that may be a name, with typing slips."""
+ALIKE = 0.83
+"""Likeness from which a name is offered; invented words are below that of nearly all names."""
 SHORTEST_WITH_SLIP = 5
 """Letters of a name from which one may be wrong, missing, too many or exchanged."""
 _FIRST_LETTERS = 3
@@ -46,14 +48,14 @@ def named(
 
 
 def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple[str, ...]:
-    """Return the names nearest to a query, best first; none for a long sentence."""
+    """Return the names near a query, best first; none for a long sentence."""
     if len(re.findall(r"\w+", query)) > MOST_WORDS:
         return ()
     values = {"limit": MOST_COMPARED} | filters.values
     near = [
         (-alike, name)
         for (name,) in db.execute(_NAMES.format(filters.condition), values)
-        if (alike := likeness(query, name))
+        if (alike := likeness(query, name)) >= ALIKE
     ]
     return tuple(name for _, name in heapq.nsmallest(limit, near))
 

@@ -19,8 +19,6 @@ MOST_NEAR = 5
 """Most names that are offered."""
 MOST_MEANT = 50
 """Most skills with one bare name that are offered."""
-ALIKE = 0.7
-"""Likeness from which a name is offered, from 0 to 2."""
 
 
 class Meant(NamedTuple):
@@ -73,5 +71,5 @@ def _near(db: Database, name: str) -> list[tuple[str, str]]:
     return [
         (near, found)
         for near in name_search.nearest(db, name, Filters(), MOST_NEAR)
-        if name_search.likeness(name, near) >= ALIKE and (found := lookup.skill_id_meant(db, near))
+        if (found := lookup.skill_id_meant(db, near))
     ]

@@ -12,7 +12,7 @@ from catalog.database import connection
 from catalog.model.change import Removal
 from catalog.model.errors import CatalogUnusable, NotInCatalog
 from catalog.reading import status as reading_status
-from catalog.reading.search import word_search
+from catalog.reading.search import name_search, word_search
 from catalog.reading.search.filters import Filters
 from catalog.reading.search.word_search import Stemmer
 from catalog.writing.store import Store
@@ -221,12 +221,13 @@ def test_a_query_without_words_is_reported(catalog: Store) -> None:
 
 
 def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> None:
-    """Best first; a search never ends without a next step."""
-    results = word_search.search(catalog.db, "invqqqzzz")
-    assert (results.hits, results.nearest[0]) == ((), "invoice")
-    assert results.note.startswith("No skill contains 'invqqqzzz'. Did you mean 'invoice' or ")
+    """To none if no name is near."""
+    results = word_search.search(catalog.db, "qqqinvoice")
+    assert (results.hits, results.nearest) == ((), ("invoice",))
+    assert results.note == "No skill contains 'qqqinvoice'. Did you mean 'invoice'?"
     tagged = Filters(tag=("spreadsheet",))
-    assert word_search.search(catalog.db, "tinvqqqg", filters=tagged).nearest == ("tagged",)
+    assert word_search.search(catalog.db, "qqqtagged", filters=tagged).nearest == ("tagged",)
+    assert word_search.search(catalog.db, "zxqv blorptang").nearest == ()
 
 
 def test_a_long_sentence_is_no_name(catalog: Store) -> None:
@@ -234,7 +235,9 @@ def test_a_long_sentence_is_no_name(catalog: Store) -> None:
     results = word_search.search(catalog.db, "zqa zqb zqc zqd zqe zqf zqg zqh zqi")
     assert (results.hits, results.nearest) == ((), ())
     assert results.note == "No skill contains 'zqa', 'zqb', 'zqc', 'zqd', 'zqe'."
-    assert word_search.search(catalog.db, "invqa zqb zqc zqd zqe zqf zqg zqh").nearest
+    few = "invoice a b c d e f g"
+    assert name_search.nearest(catalog.db, few, Filters()) == ("invoice",)
+    assert name_search.nearest(catalog.db, f"{few} h", Filters()) == ()
 
 
 @pytest.mark.parametrize(

@@ -389,7 +389,7 @@ def test_a_search_shows_the_other_skills_of_a_name(site: Site) -> None:
 
 def test_a_search_without_results_leads_on(site: Site) -> None:
     """To the nearest names, to the shadowed skills, or away from the filters."""
-    assert 'q=word-count">word-count</a>' in site.get("/skills", q="qqword-qqq").text
+    assert 'q=word-count">word-count</a>' in site.get("/skills", q="qqqword-qcount").text
     page = site.get("/skills", q="words", license="GPL").text
     assert "No skill has the license &#39;GPL&#39;; known: MIT." in page
     assert 'href="/skills?q=words">Search without filters' in page
