@@ -25,7 +25,7 @@ class ChangeFilter(NamedTuple):
         conditions = {
             "scan": "i.scan = :scan",
             "skill_id": "i.skill IN (SELECT id FROM skills WHERE skill_id = :skill_id)",
-            "source": "i.skill IN (SELECT id FROM skills WHERE source = :source)",
+            "source": "i.skill IN (SELECT id FROM skills WHERE source = :source COLLATE NOCASE)",
             "since": "i.started_at >= :since",
         }
         wanted = [conditions[key] for key, value in self._asdict().items() if value]

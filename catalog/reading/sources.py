@@ -25,7 +25,7 @@ def find(db: Database, name: str) -> dict[str, Any] | None:
     places = db.rows(_PLACES, [name])
     if not places:
         return None
-    statuses = "SELECT status, count(*) FROM skills WHERE source = ? GROUP BY 1"
+    statuses = "SELECT status, count(*) FROM skills WHERE source = ? COLLATE NOCASE GROUP BY 1"
     return {
         "name": name,
         "places": places,
@@ -41,18 +41,19 @@ _LISTED = """
     FROM skills INDEXED BY skills_by_source LEFT JOIN (
         SELECT s.source AS of, count(DISTINCT s.id) AS skills
         FROM findings AS f INDEXED BY findings_by_severity JOIN skills AS s ON s.id = f.skill
-        WHERE f.severity = 'danger' GROUP BY 1) AS d ON d.of = source
+        WHERE f.severity = 'danger' GROUP BY 1 COLLATE NOCASE) AS d ON d.of = source COLLATE NOCASE
     WHERE status != 'removed' AND source != ''
-    GROUP BY source ORDER BY skills DESC, source LIMIT ? OFFSET ?
+    GROUP BY source COLLATE NOCASE ORDER BY skills DESC, source LIMIT ? OFFSET ?
 """
 _PLACES = """
     SELECT s.root, s.source_kind AS kind, count(*) AS skills, m.url, m.path, m.git_commit,
            m.pulled_at
     FROM skills AS s LEFT JOIN mirrors AS m ON m.root = s.root
-    WHERE s.source = ? AND s.status != 'removed' GROUP BY s.root, s.source_kind ORDER BY skills DESC
+    WHERE s.source = ? COLLATE NOCASE AND s.status != 'removed'
+    GROUP BY s.root, s.source_kind ORDER BY skills DESC
 """
 _FINDINGS = """
     SELECT f.severity, count(*) AS findings, count(DISTINCT s.id) AS skills
     FROM skills AS s JOIN findings AS f ON f.skill = s.id
-    WHERE s.source = ? AND s.status != 'removed' GROUP BY f.severity
+    WHERE s.source = ? COLLATE NOCASE AND s.status != 'removed' GROUP BY f.severity
 """

@@ -106,9 +106,10 @@ _REVIEWED = f"""
 
 
 def of_skill(db: Database, skill: int) -> list[Row]:
-    """Return the versions of a skill, newest first."""
+    """Return the versions of a skill, newest first; `declared` is what the author calls it."""
     return db.rows(
         "SELECT id, version, ingested_at, superseded_at, digest, file_inventory,"
+        " coalesce(frontmatter ->> '$.metadata.version', frontmatter ->> '$.version') AS declared,"
         f" {REVIEW_NOW} AS review, git_commit, changes FROM versions AS v WHERE skill = ?"
         " ORDER BY ingested_at DESC, id DESC",
         [skill],

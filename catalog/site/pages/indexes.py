@@ -19,10 +19,13 @@ LEFT_OUT = "left_out"
 
 async def listing(context: RequestContext) -> Response:
     """Show all indexes, and what agents tell about the skills in directories of theirs."""
+    indexes = await context.query(index_views.indexes)
+    names = [row["name"] for row in indexes]
     return context.page(
         "indexes.html",
         directories=await context.query(told_skills.of_directories),
-        indexes=await context.query(index_views.indexes),
+        indexes=indexes,
+        little={name: await context.query(index_views.with_little, name) for name in names},
         agents=AGENTS,
         labels=told_skills.LABELS,
         counts=told_skills.counts,

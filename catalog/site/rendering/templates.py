@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
+from zlib import crc32
 
 from datasette.utils import tilde_encode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
@@ -92,6 +93,7 @@ def _environment() -> Environment:
         "lang": formatting.attribute,
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
         "coded": coded,
+        "tone": lambda name: crc32(name.lower().encode("utf-8", "replace")) % 6,
         "root_name": lambda root: paths.root_name(root) or root,
         "groupby_day": formatting.by_day,
         "weekday": formatting.weekday,

@@ -21,7 +21,6 @@ def test_a_page_of_skills_has_its_main_columns(site: Site) -> None:
     assert columns("") == [
         "id",
         "skill_id",
-        "name",
         "description",
         "status",
         "level",

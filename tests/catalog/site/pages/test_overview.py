@@ -178,3 +178,17 @@ def test_every_state_of_the_documentation_is_explained(site: Site) -> None:
     build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     places = build["targets"]["wheel"]["force-include"]
     assert places["docs/how-to/solve-problems.md"] == "catalog/reading/findings/solve-problems.md"
+
+
+def test_a_source_is_one_however_its_name_is_written(site: Site, catalog: Path) -> None:
+    """In the list, on its own page, and in its changes."""
+    with closing(Store.open(catalog)) as store:
+        for name, author in (("one", "Acme"), ("two", "ACME"), ("three", "acme")):
+            change = judged(name, f"Does {name}.", author=author)
+            store.apply([change], trigger="event", at=NOON)
+    assert len(re.findall(r'href="/sources/acme"', site.get("/sources").text, re.I)) == 1
+    assert "3 skills that agents get" in site.get("/sources/acme").text
+    assert (
+        len(re.findall(r'href="/skills/(?:one|two|three)"', site.get("/activity?source=Acme").text))
+        == 3
+    )
