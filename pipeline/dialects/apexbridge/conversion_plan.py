@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count
 from posixpath import splitext
-from typing import Any
-
-from pyromark import events_with_range
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
@@ -188,7 +185,7 @@ class _Planner:
         block = code_block(self.body)
         if block is None:
             return
-        path = f"scripts/execute.{block.ending}"
+        path = f"scripts/execute.{block.ending or DEFAULT_ENDING}"
         if self.scripts:
             self.steps.append("leave the code block in SKILL.md, because a script exists already")
             return
@@ -199,8 +196,8 @@ class _Planner:
         lines[block.first : block.last + 1] = [see]
         self.body = "\n".join(lines)
         self.steps.append(f"move the code block of SKILL.md to {path}")
-        if not block.names_language:
-            self.steps.append(f"assume .{block.ending}, because it does not name its language")
+        if not block.ending:
+            self.steps.append(f"assume .{DEFAULT_ENDING}, because it does not name its language")
 
     def _fill(self) -> None:
         """Declare each missing field with a placeholder and a finding."""
@@ -354,6 +351,8 @@ DEFAULT_ENDING = "ts"
 """File ending for a block without a known language: ApexBridge's own scripts are TypeScript."""
 
 _AROUND = re.compile(r"^[\W\d_]+|[\W_]+$")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,8 +361,7 @@ class CodeBlock:
 
     first: int  # the line of the opening fence …
     last: int  # … and of the closing one
-    ending: str  # of a file with this code
-    names_language: bool
+    ending: str | None  # of a file with this code; None without a known language
     code: str
     is_chinese: bool  # of the heading above it
 
@@ -373,48 +371,25 @@ def code_block(text: str) -> CodeBlock | None:
 
     The text's lines end in LF. A section ends at the next heading of its level or above.
     """
-    data = text.encode("utf-8", "replace")
-    heading, level, depth, is_fence = "", 0, 0, False
-    words: list[str] = []  # since the start of a heading or a block
-    events: Iterator[Any] = events_with_range(text, merge_text=True)
-    for event, place in events:
-        match event:
-            case {"Text": word} | {"Code": word}:
-                words.append(word)
-            case {"Start": {"CodeBlock": kind}}:
-                depth, words, is_fence = depth + 1, [], kind != "Indented"
-            case {"Start": {"Heading": _}}:
-                depth, words = depth + 1, []
-            case {"Start": _}:
-                depth += 1
-            case {"End": {"Heading": name}}:
-                depth -= 1
-                title = _AROUND.sub("", "".join(words)).lower()
-                if title in HEADINGS:
-                    heading, level = title, int(name[1:])
-                elif int(name[1:]) <= level:
-                    heading, level = "", 0
-            case {"End": name}:
-                depth -= 1
-                if name != "CodeBlock" or not (is_fence and heading) or depth:
-                    continue
-                lines = data[place["start"] : place["end"]].decode().split("\n")
-                if _is_closed(lines):
-                    first = data.count(b"\n", 0, place["start"])
-                    language = lines[0].strip("`~ ").partition(" ")[0].lower()
-                    return CodeBlock(
-                        first,
-                        first + len(lines) - 1,
-                        _ENDINGS.get(language, DEFAULT_ENDING),
-                        language in _ENDINGS,
-                        "".join(words),
-                        not heading.isascii(),
-                    )
+    heading, level, lines = "", 0, text.split("\n")
+    after = 0  # the last block
+    for first, line in enumerate(lines):
+        if first < after:
+            continue
+        if fence := _FENCE.match(line):
+            closing = re.compile(rf" {{0,3}}{fence[1]}{fence[1][0]}*\s*")
+            last = next((n for n in range(first + 1, len(lines)) if closing.fullmatch(lines[n])), 0)
+            if not last:
+                return None  # the rest is code
+            if heading:
+                code = "".join(f"{line}\n" for line in lines[first + 1 : last])
+                ending = _ENDINGS.get(fence[2].lower())
+                return CodeBlock(first, last, ending, code, not heading.isascii())
+            after = last + 1
+        elif title := _HEADING.match(line):
+            name = _AROUND.sub("", title[2]).lower()
+            if name in HEADINGS:
+                heading, level = name, len(title[1])
+            elif len(title[1]) <= level:
+                heading, level = "", 0
     return None
-
-
-def _is_closed(block: list[str]) -> bool:
-    """Return whether a fence closes a block, rather than the end of the text."""
-    last = block[-1].strip()
-    fence = block[0][: len(block[0]) - len(block[0].lstrip(block[0][0]))]
-    return len(block) > 1 and last.startswith(fence) and not last.strip(fence[0])

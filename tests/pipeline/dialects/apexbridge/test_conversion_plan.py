@@ -327,7 +327,7 @@ def test_a_second_run_changes_nothing(
         pytest.param("## 代码\n\n```typescript\na\nb\n```\n", "ts", "a\nb\n", id="Chinese"),
         pytest.param("# Code\n```py\na\n```", "py", "a\n", id="English, no blank line"),
         pytest.param("## 3. Code:\n~~~bash\na\n~~~", "sh", "a\n", id="numbered, tildes"),
-        pytest.param("## 💻 Code 💻\n```\na\n```", "ts", "a\n", id="no language"),
+        pytest.param("## 💻 Code 💻\n```\na\n```", None, "a\n", id="no language"),
         pytest.param(
             "## Code\n````js\n```\na\n```\n````", "js", "```\na\n```\n", id="a fence in it"
         ),
@@ -347,7 +347,7 @@ def test_a_second_run_changes_nothing(
         pytest.param("## Code\n```ts\n```", "ts", "", id="empty"),
     ],
 )
-def test_the_code_below_its_heading_is_found(text: str, ending: str, code: str) -> None:
+def test_the_code_below_its_heading_is_found(text: str, ending: str | None, code: str) -> None:
     """A code block is found with any language, numbering and fence."""
     found = code_block(text)
     assert found
