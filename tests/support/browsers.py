@@ -81,6 +81,10 @@ SKILLS: dict[str, dict[str, str | bytes]] = {
         "SKILL.md": "---\nname: long\ndescription: Goes on. Use it to scroll.\n---\n"
         + "".join(f"\n# Part {number}\n\nGo on with it.\n" for number in range(400)),
     },
+    **{
+        f"{folder}/pair": {"SKILL.md": f"---\nname: pair\ndescription: Is {folder}.\n---\n"}
+        for folder in ("first", "second")
+    },
     f"loose {SCRIPT}": {"Skills.md": "This is no skill.\n"},
     "hostile-twin": {"SKILL.md": _hostile("<b>twin</b>").replace("Hostile.", "Twin.")},
 }

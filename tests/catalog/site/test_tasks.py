@@ -77,6 +77,12 @@ TASKS = [
     ),
     Task("what changed this week", "", [_link("this week")], _text("lines in 1 file")),
     Task("why a skill was rejected", "", [_link("1 rejected")], _text("description is missing")),
+    Task(
+        "who shadows whom",
+        "",
+        [_link("1 shadowed")],
+        _text("Shadowed by the project skill in"),
+    ),
     Task("skills of a source", "", [_source], _link("csv-profile")),
     Task(
         "duplicates",
@@ -107,6 +113,7 @@ CLICKS = {
     "why my skill is not in the index": 2,
     "what changed this week": 1,
     "why a skill was rejected": 1,
+    "who shadows whom": 1,
     "skills of a source": 1,
     "duplicates": 2,
     "the URL of the index": 2,
@@ -117,8 +124,11 @@ CLICKS = {
 """Most clicks of each task."""
 
 
+ways = pytest.mark.parametrize("by_keyboard", [False, True], ids=["mouse", "keyboard"])
+
+
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name.replace(" ", "-"))
-@pytest.mark.parametrize("by_keyboard", [False, True], ids=["mouse", "keyboard"])
+@ways
 def test_a_task_takes_few_clicks(page: Page, task: Task, by_keyboard: bool) -> None:
     """From the front page after typing, with the mouse or with the keyboard alone."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -149,17 +159,21 @@ def test_shared_lines_and_downloads_are_of_a_version(page: Page, library: Librar
     assert download.value.suggested_filename.endswith(".zip")
 
 
-def test_two_clicks_on_the_page_of_a_skill_download_a_file_or_compare_versions(page: Page) -> None:
+@ways
+def test_two_clicks_on_the_page_of_a_skill_download_a_file_or_compare_versions(
+    page: Page, by_keyboard: bool
+) -> None:
     """Its parts are tabs, which are addresses and work without a script."""
+    act = _press if by_keyboard else _click
     page.goto("/skills/csv-profile")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Files").click()
-        page.get_by_role("link", name="Download scripts/profile_csv.py").click()
+        act(page, page.get_by_role("link", name="Files"))
+        act(page, page.get_by_role("link", name="Download scripts/profile_csv.py"))
     assert download.value.suggested_filename == "profile_csv.py"
     page.goto("/skills/oddity")
-    page.get_by_role("link", name="Versions").click()
+    act(page, page.get_by_role("link", name="Versions"))
     expect(page.get_by_role("heading", name="Instructions")).to_be_hidden()
-    _newest(page).click()
+    act(page, _newest(page))
     expect(page.locator("main").get_by_text("The third version.").first).to_be_visible()
 
 
@@ -185,16 +199,16 @@ def test_the_last_way_to_get_a_skill_is_chosen_for_the_next(page: Page) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/skills?q=words", "/skills/oddity", "/sources/skilldrop"])
-def test_a_feed_stands_where_people_look(page: Page, path: str) -> None:
-    """Its link is in the page, and one click away."""
+@ways
+def test_a_feed_is_one_click_away_where_people_look(
+    page: Page, path: str, by_keyboard: bool
+) -> None:
+    """It opens as a feed, whose entries a reader can follow."""
     page.goto(path)
     link = page.locator("main a[href*='activity.atom']").first
-    expect(link).to_be_visible()
-    feed = page.request.get(
-        f"{page.url.split('/', 3)[0]}//{page.url.split('/', 3)[2]}"
-        + str(link.get_attribute("href"))
-    )
-    assert feed.headers["content-type"].startswith("application/atom+xml")
+    with page.expect_response(re.compile("activity.atom")) as feed:
+        (_press if by_keyboard else _click)(page, link)
+    assert feed.value.headers["content-type"].startswith("application/atom+xml")
 
 
 def _click(page: Page, target: Locator) -> None:
