@@ -80,6 +80,7 @@ ROUTES = (
     Route(r"/review", versions.waiting, limits.TEXTS),
     Route(r"/usage", overview.reads, post=reports.receive),
     Route(r"/health", overview.state),
+    Route(r"/help", overview.words),
     Route(r"/questions", questions.listing),
     Route(r"/questions/(?P<name>[^/]+)", questions.page, limits.TABLES),
     Route(r"/search\.json", api_skills.hits, limits.SEARCHES),

@@ -26,6 +26,7 @@ ALWAYS = {
     "review": "/review",
     "usage": "/usage",
     "health": "/health",
+    "help": "/help",
     "search for markup": f"/skills?q={_MARKUP}",
     "no page": f"/no-such-page{_MARKUP}",
     "no skill": f"/skills/{_MARKUP}",

@@ -1,4 +1,4 @@
-"""Pages about the whole catalog: home, activity, usage and health."""
+"""Pages about the whole catalog: home, help, activity, usage and health."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -40,6 +40,11 @@ def _front(db: Database) -> dict[str, Any]:
         },
         **skill_lists.front(db),
     }
+
+
+async def words(context: RequestContext) -> Response:
+    """Show how to get and add a skill, and what the words of the site mean."""
+    return context.page("help.html")
 
 
 async def changes(context: RequestContext) -> Response:

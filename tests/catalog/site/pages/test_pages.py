@@ -39,6 +39,7 @@ PAGES = [
     "/questions",
     "/usage",
     "/health",
+    "/help",
     "/activity",
     "/activity?scan=1",
     "/activity?source=company",
