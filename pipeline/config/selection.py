@@ -160,12 +160,14 @@ class RootReport:
         self, findings: tuple[Finding, ...], texts: Mapping[str, str], document: str | None
     ) -> tuple[Finding, ...]:
         """Return the findings to report; comments of a skill leave out none about its safety."""
-        kept = set(without_commented(findings, texts, document)[0])
+        of_safety = {finding for finding in findings if finding.profile in (READING, SAFETY)}
+        paths = {document, *(finding.path for finding in findings if finding not in of_safety)}
+        named = {path: text for path, text in texts.items() if path in paths}
+        kept = of_safety.union(without_commented(findings, named, document)[0])
         return tuple(
             finding._replace(severity=self.severity.get(finding.code, finding.severity))
             for finding in findings
-            if finding.code not in self.ignored
-            and (finding in kept or finding.profile in (READING, SAFETY))
+            if finding.code not in self.ignored and finding in kept
         )
 
 

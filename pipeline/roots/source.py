@@ -181,7 +181,7 @@ class Source:
             files.append(FileEntry(path, size, sha256, mode, kind, text is not None, stored))
             if text is not None and stored is None and len(head) == size:
                 large[path] = text
-            words[path] = Words() if text is None else found(text)
+            words[path] = Words() if text is None else found(head.removeprefix(codecs.BOM_UTF8))
             if secret := secrets.in_file(path, text, words[path]):
                 secret_files.append(secret)
             if stands_in := file_kinds.pointer(path, head):

@@ -40,14 +40,13 @@ def searched(words: Iterable[str]) -> tuple[str, ...]:
     return new
 
 
-def found(text: str) -> Words:
-    """Return the searched words in a text.
+def found(text: bytes) -> Words:
+    """Return the searched words in a text in UTF-8.
 
     ASCII letters match in either case. The time does not depend on the number of words.
     """
-    data = lower(text)
+    data, is_ascii = text.lower(), text.isascii()
     words, lengths, automaton = _search(len(_searched))
-    is_ascii = text.isascii()
     by_number: defaultdict[int, list[int]] = defaultdict(list)
     is_cut = False
     at = characters = 0

@@ -90,7 +90,7 @@ class Text:
     @cached_property
     def words(self) -> Words:
         """The words of rules in it."""
-        return self.read_words if self.read_words.is_complete else found(self.content)
+        return self.read_words if self.read_words.is_complete else found(lower(self.content))
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -155,7 +155,7 @@ class Skill:
         """
         comments = _NO_COMMENT.sub("", self.head) if self.frontmatter else self.head
         values = [*_texts(self.frontmatter), ("", comments.rstrip())]
-        words = found("\n".join(value for _, value in values))
+        words = found(lower("\n".join(value for _, value in values)))
         ends = accumulate(len(value) + 1 for _, value in values)
         texts = (
             Text(

@@ -296,7 +296,7 @@ def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judg
         dialects=dialects(),
     )
     if spec.report and parsed and assessed.skill:
-        texts = {snapshot.skill_md_name or "": parsed.text, **snapshot.texts}
+        texts = {snapshot.skill_md_name or "": parsed.text, **assessed.skill.other_texts}
         reported = spec.report(assessed.findings, texts, snapshot.skill_md_name)
         assessed = assessed._replace(findings=reported)
     verdict = verdict_of(assessed, snapshot, parsed, place)

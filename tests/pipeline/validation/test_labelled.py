@@ -39,7 +39,7 @@ class Case:
     def is_raised(self) -> bool:
         """Whether the rules raise the code."""
         if self.code == "secret-left-out":
-            return in_file("notes.md", self.text, found(self.text)) is not None
+            return in_file("notes.md", self.text, found(self.text.encode())) is not None
         if self.is_frontmatter:
             return self.code in codes_of_frontmatter(self.text)
         text, files = self.text * self.group.get("times", 1), self.group.get("files", ())

@@ -31,7 +31,7 @@ from catalog.text.visible import (
 )
 from pipeline.parsing.markdown import lies_in
 from pipeline.roots.file_kinds import may_be_native
-from pipeline.roots.words import found
+from pipeline.roots.words import found, lower
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_only_named
@@ -127,7 +127,7 @@ def no_dangers(skill: Skill) -> Iterator[Finding]:
 def no_dangers_in_names(skill: Skill) -> Iterator[Finding]:
     """Find names of files that are commands or requests, however their words are joined."""
     names = _JOINTS.sub(" ", "\n|\n".join(file.path for file in skill.files))
-    for danger in islice(dangers(names, found(names)), MOST_ALIKE):
+    for danger in islice(dangers(names, found(lower(names))), MOST_ALIKE):
         path = skill.files[names.count("\n", 0, danger.offset) // 2].path
         yield danger.kind.at(f"The file's name contains {quoted(danger.words)}.", path=path)
 

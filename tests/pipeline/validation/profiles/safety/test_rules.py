@@ -244,7 +244,7 @@ def test_an_override_that_is_quoted_or_warned_of_is_an_example(body: str) -> Non
 
 
 def _overrides(text: str) -> list[Danger]:
-    found_here = dangers(text, words_in(text))
+    found_here = dangers(text, words_in(text.encode()))
     return [each for each in found_here if each.kind.code == "instruction-override"]
 
 
@@ -461,7 +461,7 @@ RULES = safety_codes.DATA["rules"]
 )
 def test_the_lines_of_each_rule(kinds: set[str | None], line: str, is_found: bool) -> None:
     """Each rule reports the lines that it says it finds, and not those that it says it passes."""
-    codes_of_line = {danger.kind.code for danger in dangers(line, words_in(line))}
+    codes_of_line = {danger.kind.code for danger in dangers(line, words_in(line.encode()))}
     assert bool(kinds & codes_of_line) == is_found
 
 
