@@ -64,9 +64,8 @@ IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.dig
 """Whether the folder of a skill `s` contains its current version, in SQL."""
 DANGER_SERVED = f"""
     findings AS f INDEXED BY findings_by_severity JOIN skills AS s ON s.id = f.skill
-    JOIN versions AS v ON v.id = s.current_version_id
-    WHERE f.severity = 'danger' AND s.status = 'active' AND {IS_NEWEST}
-        AND v.review IS NULL
+    WHERE f.severity = 'danger' AND s.status = 'active' AND {IS_NEWEST} AND s.current_version_id
+        NOT IN (SELECT id FROM versions INDEXED BY versions_by_review WHERE review IS NOT NULL)
 """
 """SQL after FROM: the dangers `f` that agents get without an approval, each with its skill `s`."""
 

@@ -147,7 +147,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
     ),
     "findings": (
         "skill",
-        "severity",
+        "severity, skill",
         "of_no_skill: root, folder WHERE skill IS NULL",
         "by_kind: code, severity, profile, skill",
         "of_safety: skill, severity WHERE profile = 'safety'",
@@ -167,7 +167,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "superseded_at WHERE superseded_at IS NOT NULL",
         "verified_at WHERE package_path IS NOT NULL",
         "digest",
-        "review WHERE review IS NOT NULL",
+        "review, skill WHERE review IS NOT NULL",
         "packaged: package_path, bytes WHERE package_path IS NOT NULL",
     ),
     "files": ("UNIQUE version, path", "text_id WHERE text_id IS NOT NULL"),

@@ -41,3 +41,14 @@ def test_a_name_conflict_needs_attention(shelf: Shelf) -> None:
     write_skill(shelf.root / "team/a", body="Other.\n")
     shelf.scan()
     assert not is_well(shelf)
+
+
+def test_the_counts_on_each_page_read_findings_and_versions_from_indexes_alone(
+    shelf: Shelf,
+) -> None:
+    """The row of a version has its texts, and hundreds of skills may have a danger."""
+    shelf.scan()
+    plan = shelf.db.execute(f"EXPLAIN QUERY PLAN {service_health._COUNTS}").fetchall()
+    read = [step for *_, step in plan if step.split()[:2] in (["SEARCH", "v"], ["SEARCH", "f"])]
+    assert len(read) == 3
+    assert all("USING COVERING INDEX" in step for step in read)
