@@ -3,23 +3,27 @@
 import errno
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from typing import Literal
 
-from catalog.filesystem.operations import descended
+from catalog.filesystem.operations import FILE, descended
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
 from catalog.model.paths import os_path, text_path
 from catalog.writing.store import Store
 from catalog.writing.tables.run_outcomes import ReadFile, reason
-from pipeline.outcomes import files
 from pipeline.outcomes.codes import OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
-from pipeline.outcomes.files import fingerprint_of
 from pipeline.outcomes.parser import judge_outcome
+from pipeline.roots.file_kinds import is_junk
 from pipeline.watch.settling import Settling, WatchUnit, changed_lately
+
+MOST_BYTES = 16 * 2**20
+"""Bytes of one outcome."""
 
 
 @dataclass
@@ -47,7 +51,7 @@ class OutcomeInbox:
 
     def hint(self, path: str, now: float) -> bool:
         """Record a hint at an absolute path; return whether the path belongs to the outcomes."""
-        if outcome := files.outcome_at(self._folder, path):
+        if outcome := outcome_at(self._folder, path):
             self._settle.hint(WatchUnit(str(self._folder), outcome), now)
         return outcome is not None or path == str(self._folder)
 
@@ -86,7 +90,7 @@ def take_outcomes(
     known = store.outcomes.fingerprints()
     existing = set()
     with store.folders.opened(OwnedFolder(folder, "outcomes")) as dir_fd:
-        for path in files.all_files(folder) if paths is None else paths:
+        for path in all_files(folder) if paths is None else paths:
             existing.add(path)
             result = _check(dir_fd, path, known.get(path), quiet, now_ns)
             if result == "unsettled":
@@ -110,11 +114,40 @@ def take_outcomes(
     return report
 
 
+def all_files(folder: Path) -> Iterator[str]:
+    """Yield the paths of possible outcome files below a folder, oldest first, without opening them.
+
+    Memory writes are handed on in this order.
+    """
+    entries = []
+    for directory, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.relpath(f"{directory}/{name}", folder)
+            if _may_be_outcome(path):
+                with suppress(OSError):
+                    changed = os.lstat(f"{directory}/{name}").st_mtime_ns
+                    entries.append((changed, text_path(path)))
+    yield from (path for _, path in sorted(entries))
+
+
+def outcome_at(folder: Path, hinted: str) -> str | None:
+    """Return the path of the outcome file at a hinted absolute path of the system, if any."""
+    prefix = f"{os.path.abspath(folder)}/"
+    path = hinted.removeprefix(prefix)
+    return text_path(path) if hinted.startswith(prefix) and _may_be_outcome(path) else None
+
+
+def _may_be_outcome(path: str) -> bool:
+    names = path.split("/")
+    is_json = names[-1].endswith(".json") and not names[-1].startswith(".")
+    return is_json and not any(map(is_junk, names))
+
+
 def judge_file(path: Path) -> JudgedOutcome:
     """Judge the outcome in a file at any path, without the catalog."""
     file = f"{text_path(path.absolute().parent.name)}/{text_path(path.name)}"
     try:
-        return _judged(file, files.read(str(path))[0])
+        return _judged(file, _read(str(path))[0])
     except OSError as error:
         return _unreadable(file, error)
 
@@ -127,26 +160,36 @@ def _check(
     try:
         with descended(dir_fd, above) as parent_fd:
             stat = os.stat(name, dir_fd=parent_fd, follow_symlinks=False)
-            fingerprint = fingerprint_of(stat)
-            if known == fingerprint:
+            read = ReadFile(path, _fingerprint(stat))
+            if known == read.fingerprint:
                 return None
             if changed_lately(stat.st_ctime_ns, now_ns, quiet):
                 return "unsettled"
             try:
-                data, stat = files.read(name, parent_fd)
+                data, stat = _read(name, parent_fd)
             except OSError as error:
-                is_gone = error.errno == errno.ENOENT
-                read = ReadFile(path, fingerprint)
-                return None if is_gone else (read, _unreadable(path, error))
+                return None if error.errno == errno.ENOENT else (read, _unreadable(path, error))
     except OSError:
         return None
-    if fingerprint_of(stat) != fingerprint:
-        return "unsettled"
-    return ReadFile(path, fingerprint), _judged(path, data)
+    return (read, _judged(path, data)) if _fingerprint(stat) == read.fingerprint else "unsettled"
+
+
+def _fingerprint(stat: os.stat_result) -> str:
+    """Return a value that changes with a file."""
+    return f"{stat.st_ino}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}"
+
+
+def _read(path: str, dir_fd: int | None = None) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a file, MOST_BYTES + 1 at most, and its stat. Raises OSError."""
+    handle = os.open(path, FILE, dir_fd=dir_fd)
+    with os.fdopen(handle, "rb") as file:
+        if not S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+        return file.read(MOST_BYTES + 1), os.fstat(handle)
 
 
 def _judged(path: str, data: bytes) -> JudgedOutcome:
-    if len(data) > files.MOST_BYTES:
+    if len(data) > MOST_BYTES:
         return BadOutcome(RunFile(path, None), (OUTCOME_TOO_LARGE.at(),))
     return judge_outcome(RunFile(path, hashlib.sha256(data).hexdigest()), data)
 

@@ -11,8 +11,8 @@ import pytest
 
 from catalog.filesystem.ownership import MARKER
 from catalog.writing.store import Store
-from pipeline.outcomes import files
-from pipeline.outcomes.collect import OutcomeInbox, OutcomeReport, take_outcomes
+from pipeline.outcomes import collect
+from pipeline.outcomes.collect import OutcomeInbox, OutcomeReport, outcome_at, take_outcomes
 from tests.support.records import NOON, judged, rooted
 
 LATER = 3600 * 10**9
@@ -214,7 +214,7 @@ def test_an_unusable_file_is_rejected_with_its_code(
     store: Store, folder: Path, path: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not followed, waited for or read completely."""
-    monkeypatch.setattr(files, "MOST_BYTES", 100)
+    monkeypatch.setattr(collect, "MOST_BYTES", 100)
     place = folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
     if "pipe" in path:
@@ -236,7 +236,7 @@ def test_other_files_are_ignored(store: Store, folder: Path, name: str) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("no outcome")
     assert take(store, folder) == OutcomeReport()
-    assert files.outcome_at(folder, f"{folder}/{name}") is None
+    assert outcome_at(folder, f"{folder}/{name}") is None
 
 
 def test_a_missing_folder_is_created(store: Store, tmp_path: Path) -> None:
