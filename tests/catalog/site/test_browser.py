@@ -234,7 +234,7 @@ def test_hostile_skills_do_nothing(page: Page, seen: Seen) -> None:
 def test_every_page_fits_and_runs_nothing_of_a_skill(
     page: Page, library: Library, seen: Seen
 ) -> None:
-    """None is wider than the screen, and hostile names, fields and files are text on all.
+    """None is wider than the screen or very high, and hostile names, fields and files are text on all.
 
     The fixture asserts that the browser complained of nothing and asked no other site.
     """
@@ -250,6 +250,8 @@ def test_every_page_fits_and_runs_nothing_of_a_skill(
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 found.append(f"{kind} ({path}): wider than {width} px")
+            if page.evaluate("document.documentElement.scrollHeight > 10_000"):
+                found.append(f"{kind} ({path}): too high at {width} px")
         if page.title() == "ran" or page.locator("[onerror], [onload]").count():
             found.append(f"{kind} ({path}): runs something")
         if "<script>" in (page.locator("body").text_content() or ""):
