@@ -10,7 +10,7 @@ from catalog.reading.search.filters import FILTERS, Filter, Filters, Values
 MOST_COUNTED = 20_000
 """Skills that are counted by their values; of more, values are offered without numbers."""
 MOST_MATCHED = 1000
-"""The same of skills with the words of a search, beside the results."""
+"""Skills with the words of a search whose values of a chosen filter are offered."""
 
 COUNTED = frozenset(each.name for each in FILTERS if each.is_counted)
 
@@ -39,8 +39,8 @@ def of(
     """Return the values of each filter by its name, and the number of all skills.
 
     Each number counts skills with the other filters and, if match is an FTS5 expression, with its
-    words. With the results of a search, only these are counted, except for a chosen filter. With
-    only, the other filters are left out.
+    words. With the results of a search, only these are counted, and the values of a chosen filter
+    have no numbers. With only, the other filters are left out.
     """
     counted = [each for each in FILTERS if each.is_counted and each.name in only]
     together = [each for each in counted if not filters.excludes(each.name)]
@@ -102,7 +102,7 @@ def _facets(
     counts: dict[str, dict[str, int]] = {each.name: {} for each in counted}
     for name, value, n in rows:
         counts[name][value] = n
-    is_exact = wanted <= source.most
+    is_exact = "match" not in source.values and wanted <= source.most
     facets = {
         each.name: _facet(
             each, _merged(counts[each.name]), _named(db, each, chosen), is_exact=is_exact

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,7 +10,8 @@ from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database, Row, to_json
 from catalog.prompt_index.locations import Bases, Locations
 from catalog.prompt_index.query import bases_of
-from catalog.text import search_terms
+from catalog.reading.search.stemmer import stem
+from catalog.text import search_terms, truncate
 
 BEFORE, LENGTH = 60, 200
 """Characters of a snippet before the match, and in all, at most."""
@@ -21,43 +22,53 @@ MOST_MATCHES, ENOUGH = 20, 2
 """Matches of a text, the first ones, among which the snippet is chosen; different words in it for
 which no other text is read."""
 
-_ENDINGS = re.compile(r"(?<=\w{3})(?:ations?|ingly|ing|edly|ed|ies|es|s|e|y)$")
+_BLOCK_END = re.compile(r"\n\s*\n|\n\s*(?=[-*+>#|] |[#`~]{2}|\||\d+[.)]\s)")
+_LINK = re.compile(r"!?\[\[?([^\]\n]*)\](?:\]|\([^)\s]*\)?)")
+_MARKUP = re.compile(
+    r"^\s*(?:[-+*>#|]+|\d+[.)])\s+|[`~]{3}\w*|`|\*{2,}|(?<!\w)\*(?=\w)|(?<=[\w.,:;!?)])\*(?!\w)"
+    r"|\\$|\s\|(?=\s|$)",
+    re.MULTILINE,
+)
 
 
 def excerpt(
-    texts: Iterable[str], pattern: "re.Pattern[str]", marks: tuple[str, str], enough: int = 1
+    texts: Iterable[str], words: "Words", marks: tuple[str, str], enough: int = 1
 ) -> str | None:
     """Return a snippet, in one line, of the text that has most different words close together.
 
-    The first text with `enough` words will do, and after two texts one with any word. None without
-    a match.
+    It is from one paragraph, item or row of the text, without its Markdown. The first text with
+    `enough` words will do, and after two texts one with any word. None without a match.
     """
     best, of_text, at = 0, "", None
     for number, text in enumerate(texts):
         if best >= max(1, enough - number // 2):
             break
-        matches = list(islice(pattern.finditer(text), MOST_MATCHES))
-        words = [match[0].lower() for match in matches]
+        matches = list(islice(words.in_text(text), MOST_MATCHES))
         for n, match in enumerate(matches):
-            ends = (m for m in range(n, len(matches)) if matches[m].end() - match.start() > WIDTH)
-            near = len(set(words[n : next(ends, len(matches))]))
+            end = min(match.start() + WIDTH, _block_end(text, match.end()))
+            near = len({each[0].lower() for each in matches[n:] if each.end() <= end})
             if near > best:
                 best, of_text, at = near, text, match
-    return _excerpt(of_text, at, pattern, marks) if at else None
+    return _excerpt(of_text, at, words, marks) if at else None
 
 
-def _excerpt(
-    text: str, match: "re.Match[str]", pattern: "re.Pattern[str]", marks: tuple[str, str]
-) -> str:
-    start = max(match.start() - BEFORE, 0)
-    shown = text[start : start + LENGTH]
-    cut_before, cut_after = start > 0, start + LENGTH < len(text)
+def _block_end(text: str, at: int) -> int:
+    end = _BLOCK_END.search(text, at)
+    return end.start() if end else len(text)
+
+
+def _excerpt(text: str, match: "re.Match[str]", words: "Words", marks: tuple[str, str]) -> str:
+    least = max(match.start() - BEFORE, 0)
+    begins = [each.end() for each in _BLOCK_END.finditer(text, least, match.start())]
+    start, block_end = begins[-1] if begins else least, _block_end(text, match.end())
+    shown = text[start : min(start + LENGTH, block_end)]
+    cut_before, cut_after = start > 0 and not begins, start + LENGTH < block_end
     if cut_before:  # at a space, if there is one: Chinese has none
         shown = shown[shown.find(" ", 0, match.start() - start) + 1 :]
     if cut_after and " " in shown[match.end() - start :]:
         shown = shown.rpartition(" ")[0]
-    shown = " ".join(_without(shown, marks).split())
-    marked = pattern.sub(lambda word: f"{marks[0]}{word[0]}{marks[1]}", shown)
+    plain = _MARKUP.sub("", _LINK.sub(r"\1", shown))
+    marked = words.marked(" ".join(plain.split()), marks)
     return f"{'…' if cut_before else ''}{marked}{'…' if cut_after else ''}"
 
 
@@ -67,25 +78,46 @@ def beginning(text: str) -> str:
     return f"{shown}…" if len(text) > LENGTH else shown
 
 
-def pattern_of(words: str) -> "re.Pattern[str]":
-    """Return the pattern for any of the words.
+class Words:
+    """Words of a query as they stand in texts: by their stems as in the index, or by a beginning.
 
-    A word matches by its beginning, in about the forms that the search treats as equal. This need
-    not be exact, as it only decides which part of the text is shown.
+    A word with an asterisk is the beginning of others.
     """
-    terms = []
-    for word in re.findall(r"\w+", words):
-        terms += [
-            re.escape(piece)
-            for run in search_terms.CJK_RUN.findall(word)
-            for piece in (run, *search_terms.pieces(run))
-        ]
-        terms += [
-            rf"\b{re.escape(_ENDINGS.sub('', rest))}\w*"
-            for rest in search_terms.CJK_RUN.split(word)
-            if rest.strip("_")
-        ]
-    return re.compile("|".join(terms) or "(?!)", re.IGNORECASE)
+
+    def __init__(self, words: str) -> None:
+        self._beginnings: tuple[str, ...] = ()
+        self._stems, pieces, heads = set(), [], []
+        for word, star in re.findall(r"([^\W_]+)(\*?)", words.lower()):
+            for run in search_terms.CJK_RUN.findall(word):
+                pieces += [run, *search_terms.pieces(run)]
+            for rest in filter(None, search_terms.CJK_RUN.split(word)):
+                head = rest if star else stem(rest)
+                self._stems.add(stem(rest))
+                self._beginnings += (rest,) * bool(star)
+                while not rest.startswith(head):  # `seri` is the stem of series, `happi` of happy
+                    head = head[:-1]
+                heads.append(head)
+        either, starts = ("|".join(map(re.escape, each)) or "(?!)" for each in (pieces, heads))
+        self._pattern = re.compile(
+            rf"(?P<piece>{either})|(?<![^\W_])(?:{starts})[^\W_]*", re.IGNORECASE
+        )
+
+    def in_text(self, text: str) -> "Iterator[re.Match[str]]":
+        """Yield the matches in a text."""
+        return (each for each in self._pattern.finditer(text) if self._is_meant(each))
+
+    def marked(self, text: str, marks: tuple[str, str]) -> str:
+        """Return a text with its matches between marks, which it has nowhere else."""
+        return self._pattern.sub(
+            lambda each: f"{marks[0]}{each[0]}{marks[1]}" if self._is_meant(each) else each[0],
+            _without(text, marks),
+        )
+
+    def _is_meant(self, match: "re.Match[str]") -> bool:
+        word = match[0].lower()
+        return bool(
+            match["piece"] or word.startswith(self._beginnings) or stem(word) in self._stems
+        )
 
 
 def _without(text: str, marks: tuple[str, str]) -> str:
@@ -135,11 +167,12 @@ def hits(
     marks: tuple[str, str],
 ) -> tuple[Hit, ...]:
     """Return the hits for these skills, in their order; the words are marked in the snippets."""
-    matched, pattern = _matched(db, expressions, skills), pattern_of(words)
+    matched = _matched(db, expressions, skills)
     rows = db.rows(_HITS, {"ids": to_json(list(skills))})
     # Only published hits have a path below a base, for which the query looks at all skills.
     is_published = any(row["package_path"] or row["folder"] for row in rows)
     locations = Locations(bases_of(db) if is_published else Bases())
+    in_texts = Words(words)
     return tuple(
         Hit(
             row["id"],
@@ -151,7 +184,7 @@ def hits(
             row["version"],
             round(scores.get(row["id"], 0.0), 3),
             tuple(matched[row["id"]]),
-            _snippet(row, pattern, marks, len(matched[row["id"]])),
+            _snippet(row, in_texts, marks, len(matched[row["id"]])),
             locations.of_skill_md(row),
             _others(row),
         )
@@ -171,10 +204,20 @@ def _matched(
     return matched
 
 
-def _snippet(row: Row, pattern: "re.Pattern[str]", marks: tuple[str, str], words: int) -> str:
+def said_and_found(hit: Hit, words: Words, marks: tuple[str, str]) -> tuple[str, str]:
+    """Return the first sentence of a description with its matches, and the snippet if it adds one.
+
+    The snippet is "" if its matches are those of the sentence.
+    """
+    said = next(iter(truncate.sentences(hit.description)), "")
+    known, found = ({m[0].lower() for m in words.in_text(text)} for text in (said, hit.snippet))
+    return words.marked(said, marks), hit.snippet if found - known else ""
+
+
+def _snippet(row: Row, words: Words, marks: tuple[str, str], number: int) -> str:
     body = row["body"] or ""
     texts = (row["description"], body[:LOOKED_AT], body)
-    return excerpt(texts, pattern, marks, min(words, ENOUGH)) or beginning(
+    return excerpt(texts, words, marks, min(number, ENOUGH)) or beginning(
         row["description"] or row["status_reason"] or ""
     )
 

@@ -1,6 +1,6 @@
 """Search for skills by a task in plain words, with corrections of words that no skill has."""
 
-import sqlite3
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +11,7 @@ from catalog.reading.search import facet_counts, name_search, skill_lists
 from catalog.reading.search import filters as search_filters
 from catalog.reading.search.filters import Filters
 from catalog.reading.search.hits import Hit, hits
+from catalog.reading.search.stemmer import stem, word_of
 from catalog.text import suggestions
 from catalog.text.humanize import count
 from catalog.text.search_terms import Term, characters_of, phrases_of, terms_of
@@ -45,6 +46,11 @@ class Query:
     def match(self) -> str:
         """Return the expression for any of the terms; "" if there is none."""
         return " OR ".join(self.expressions.values())
+
+    @property
+    def words(self) -> str:
+        """Return the words in the expressions, each with an asterisk if it is a beginning."""
+        return " ".join(map("".join, re.findall(r'"([^"]+)"(\*?)', self.match)))
 
 
 _NOTHING = Query({})
@@ -81,7 +87,8 @@ class Results:
 
     hits: tuple[Hit, ...] = ()
     skills: Sequence[int] = ()  # those of all pages, in their order
-    relevant: int = 0  # how many of them come before relevance ends
+    relevant: int = 0  # how many of the best come before relevance ends
+    further: int = 0  # skills with only some of the words, which are left out
     query: Query = _NOTHING
     next_offset: int | None = None  # of the next page; None on the last one
     why_empty: str = ""  # sentences about the filters or the query, if there are no results
@@ -120,6 +127,7 @@ def search(
     is_typing: bool = False,
     marks: tuple[str, str] = ("[", "]"),
     sort: str = "",
+    is_near: bool = False,
 ) -> Results:
     """Return the skills for a query, which may be a task in sentences of any length.
 
@@ -128,7 +136,8 @@ def search(
     by its stem. A word that no skill has is taken for the beginning or a misspelling of another;
     with is_typing, the last word is the beginning of a word. A query without words lists the
     skills by name if there are filters. sort is one of `browse.SORTS`, for results in another
-    order. The marks enclose matches in a snippet.
+    order. The marks enclose matches in a snippet. With is_near, skills that have only some of the
+    words are left out if others have more, and the filters do not decide which these are.
     """
     query = query.encode(errors="ignore").decode()  # a shell may pass other bytes
     terms = terms_of(query)
@@ -136,22 +145,30 @@ def search(
         return Results(why_empty="The query has no words.")
     is_typing = is_typing and query[-1:].isalnum()
     read = read_query(db, terms, is_typing=is_typing)
+    relevant = further = 0
     if terms:
         ranked, scores = _ranked(db, query, terms, read, filters)
+        all_scores = scores
+        if is_near and not filters.is_default:
+            usual = Filters(status=filters["status"], model_invocable=filters.model_invocable)
+            _, all_scores = _ranked(db, query, terms, read, usual)
+        relevant = _relevant(ranked, scores, max(all_scores.values(), default=0))
+        if is_near and relevant:
+            further, ranked = len(ranked) - relevant, ranked[:relevant]
         if sort not in ("", "relevance"):
             ranked = _in_order(db, ranked, sort)
     else:
         order = "name" if sort in ("", "relevance") else sort
         ranked, scores = skill_lists.skills(db, filters, sort=order, size=ALL), {}
     page = ranked[offset : offset + limit]
-    words = " ".join([*read.expressions, *(used for _, used in read.corrections)])
     if ranked and not (_has_text(filters) and any(skill in scores for skill in ranked[:1])):
         # Found by its name or reason: the words need not be in the indexes.
         read = Query(read.expressions)
     return Results(
-        hits(db, page, scores, read.expressions, words, marks),
+        hits(db, page, scores, read.expressions, read.words, marks),
         ranked,
-        _relevant(ranked, scores),
+        relevant,
+        further,
         read,
         offset + limit if len(ranked) > offset + limit else None,
         "" if ranked else why_empty(db, read.match, filters, has_words=bool(terms)),
@@ -159,9 +176,9 @@ def search(
     )
 
 
-def _relevant(ranked: Sequence[int], scores: Mapping[int, float]) -> int:
+def _relevant(ranked: Sequence[int], scores: Mapping[int, float], best: float) -> int:
     """Return how many skills come up to the last one whose score is near the best one."""
-    least = RELEVANT * max(scores.values(), default=0)
+    least = RELEVANT * best
     near = (n for n, skill in enumerate(ranked, 1) if scores.get(skill, 0) >= least)
     return max(near, default=0)
 
@@ -366,23 +383,21 @@ def _similar(db: Database, word: str) -> tuple[str, str] | None:
     slips = min(len(word) // LETTERS_A_SLIP, MOST_SLIPS)
     if not slips:
         return None
-    stemmer = Stemmer()
-    stem = stemmer.stem(word)
-    lengths = {"least": min(len(word) - slips, len(stem) - 1), "most": len(word) + slips}
+    root = stem(word)
+    lengths = {"least": min(len(word) - slips, len(root) - 1), "most": len(word) + slips}
     near = [
         (distance, -skills, term)
         for term, skills in db.execute(_VOCABULARY, {"first": word[0]} | lengths)
-        if (distance := _distance(word, stem, term)) <= slips
+        if (distance := _distance(word, root, term)) <= slips
     ]
-    used = stemmer.word(min(near)[-1]) if near else ""
-    stemmer.close()
+    used = word_of(min(near)[-1]) if near else ""
     return (f'"{used}"', used) if used else None
 
 
-def _distance(word: str, stem: str, term: str) -> int:
+def _distance(word: str, root: str, term: str) -> int:
     """Return the slips between a word and a stored term, which is a stem itself."""
     distance = slips(word, term)
-    if len(stem) >= SHORTEST_STEM and slips(stem, term) <= 1:
+    if len(root) >= SHORTEST_STEM and slips(root, term) <= 1:
         return min(distance, 1)
     return distance
 
@@ -396,33 +411,3 @@ _VOCABULARY = """
     WHERE term >= :first AND term < :first || char(0x10ffff)
         AND length(term) BETWEEN :least AND :most
 """
-
-
-class Stemmer:
-    """SQLite's own stemmer, which the full-text index uses, by way of a table in memory."""
-
-    def __init__(self) -> None:
-        self._db = sqlite3.connect(":memory:")
-        self._db.execute(
-            "CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = 'porter unicode61')"
-        )
-        self._db.execute("CREATE VIRTUAL TABLE stems USING fts5vocab (words, 'instance')")
-
-    def stem(self, word: str) -> str:
-        """Return the stem of a word; the word itself if SQLite reads no word in it."""
-        self._db.execute("DELETE FROM words")
-        self._db.execute("INSERT INTO words VALUES (?)", [word])
-        row = self._db.execute("SELECT term FROM stems").fetchone()
-        return str(row[0]) if row else word
-
-    def word(self, stem: str) -> str:
-        """Return a word with this stem: a stem alone may have another one, as `analys` has."""
-        words = (stem + ending for ending in _ENDINGS)
-        return next((word for word in words if self.stem(word) == stem), stem)
-
-    def close(self) -> None:
-        """Free the table."""
-        self._db.close()
-
-
-_ENDINGS = ("", "e", "s", "es", "y", "ing", "ed", "ion", "ation", "al", "er", "ity")

@@ -13,6 +13,7 @@ from catalog.reading import disk_paths
 from catalog.reading.search import duplicates, facet_counts, skill_lists, word_search
 from catalog.reading.search.facet_counts import Facet, FacetValue
 from catalog.reading.search.filters import ANY, BY_NAME, FILTERS, Filters, parse
+from catalog.reading.search.hits import Words, said_and_found
 from catalog.reading.skills import skill_facts
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
@@ -36,8 +37,9 @@ async def page(context: RequestContext) -> Response:
         words,
         "" if sort == ("relevance" if words else "updated") else sort,
         {name: tuple(context.parameters(name)) for name in BY_NAME},
+        is_all=context.parameter("all") == "1",
     )
-    values = await context.query(_found if words else _listed, words, filters, sort, number)
+    values = await context.query(_found if words else _listed, address, filters, sort, number)
     if not context.is_local:
         values["rows"] = shortened(values["rows"], await context.query(disk_paths.disk_folders))
     return context.page(
@@ -48,6 +50,7 @@ async def page(context: RequestContext) -> Response:
         number=number,
         size=PAGE,
         address=address,
+        all_url=replace(address, is_all=True).url(),
         kept=address.fields("q"),
         chips=chips(address),
         groups=groups(address, values["facets"]),
@@ -62,50 +65,54 @@ def filters_of(context: RequestContext) -> Filters:
     return parse(given, datetime.now(UTC))
 
 
-def _found(db: Database, words: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
+def _found(
+    db: Database, address: "Address", filters: Filters, sort: str, number: int
+) -> dict[str, Any]:
     offset = (number - 1) * PAGE
     results = word_search.search(
-        db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort
+        db,
+        address.words,
+        PAGE,
+        offset=offset,
+        filters=filters,
+        marks=MARKS,
+        sort=sort,
+        is_near=not address.is_all,
     )
     total, match = len(results.skills), results.query.match
-    used = dict(results.query.corrections)
+    used, found = dict(results.query.corrections), total + results.further
     # If no word is known, no filter leaves a skill.
     facets = facet_counts.of(db, filters, match, results=results.skills)[0] if match else {}
-    ends = max(0, results.relevant - offset)
-    rest = [hit.id for hit in results.hits[ends:]]
-    groups = duplicates.grouped(db, results.hits[:ends]) | {skill: [] for skill in rest}
+    groups = {} if address.is_all else duplicates.grouped(db, results.hits)
+    words = Words(results.query.words)
+    hits = {
+        hit.id: {
+            "texts": said_and_found(hit, words, MARKS),
+            "by": ", ".join(used.get(word, word) for word in hit.matched),
+            "others": hit.others,
+            "like": groups.get(hit.id, ()),
+        }
+        for hit in results.hits
+        if not groups or hit.id in groups
+    }
     return {
-        "rows": skill_lists.cards_of(db, list(groups)),
-        "like": groups,
-        "relevant": results.relevant,
-        "first_of_rest": next(iter(rest), None) if sort == "relevance" else None,
-        "hits": {hit.id: hit for hit in results.hits},
-        "why": {
-            hit.id: f"Found by: {', '.join(used.get(word, word) for word in hit.matched)}"
-            for hit in results.hits
-            if hit.matched
-        },
+        "rows": skill_lists.cards_of(db, list(hits)),
+        "hits": hits,
         "total": total,
-        "are_best": bool(match) and facet_counts.number(db, filters, match, total + 1) > total,
-        "has_more": results.next_offset is not None,
+        "are_best": bool(match) and facet_counts.number(db, filters, match, found + 1) > found,
         "results": results,
         "facets": facets,
         "why_empty": "",
     }
 
 
-def _listed(db: Database, _: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
+def _listed(db: Database, _: "Address", filters: Filters, sort: str, number: int) -> dict[str, Any]:
     facets, total = facet_counts.of(db, filters)
     return {
         "rows": skill_lists.cards_of(db, skill_lists.skills(db, filters, number, sort, PAGE)),
         "hits": {},
-        "like": {},
-        "relevant": total,
-        "first_of_rest": None,
-        "why": {},
         "total": total,
         "are_best": False,
-        "has_more": total > number * PAGE,
         "results": None,
         "facets": facets,
         "why_empty": "" if total else word_search.why_empty(db, "", filters),
@@ -130,11 +137,12 @@ class Address:
     words: str
     sort: str  # "" for the usual one
     chosen: Mapping[str, tuple[str, ...]]  # values by filter, as they are written
+    is_all: bool = False  # also skills with only some of the words
 
     def url(self, page: int = 1, sort: str | None = None) -> str:
         """Return the address with another page or order."""
         pairs = [*self.fields(), ("sort", self.sort if sort is None else sort)]
-        pairs.append(("page", str(page) if page > 1 else ""))
+        pairs += [("page", str(page) if page > 1 else ""), ("all", "1" if self.is_all else "")]
         query = urlencode([(name, value) for name, value in pairs if value])
         return f"{self.path}?{query}" if query else self.path
 

@@ -14,7 +14,7 @@ from catalog.model.errors import CatalogUnusable, NotInCatalog
 from catalog.reading import status as reading_status
 from catalog.reading.search import name_search, word_search
 from catalog.reading.search.filters import Filters
-from catalog.reading.search.word_search import Stemmer
+from catalog.reading.search.stemmer import stem, word_of
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 
@@ -432,12 +432,10 @@ def test_full_width_letters_are_found_as_plain_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "stem"),
+    ("word", "its_stem"),
     [("converting", "convert"), ("analyse", "analys"), ("纪要", "纪要"), ("²", "²"), ("", "")],
 )
-def test_a_word_of_a_stem_has_that_stem(word: str, stem: str) -> None:
+def test_a_word_of_a_stem_has_that_stem(word: str, its_stem: str) -> None:
     """The stem of a stem may be another one, so a search needs a word."""
-    stemmer = Stemmer()
-    assert stemmer.stem(word) == stem
-    assert stemmer.stem(stemmer.word(stem)) == stem
-    stemmer.close()
+    assert stem(word) == its_stem
+    assert stem(word_of(its_stem)) == its_stem

@@ -361,7 +361,7 @@ def test_filters_go_together_with_a_search(
     page = site.get("/skills", **asked).text
     assert names_on(page) == names
     for name, value in asked.items():
-        field = rf'name="{name}" (placeholder="Search skills" )?value="{value}"'
+        field = rf'name="{name}" value="{value}"'
         assert re.search(field, page), name
         assert re.search(rf'href="/skills\?[^"]*{name}={value}', page), name
     assert page.count('title="Take this filter off"') == len(asked.keys() - {"q"})
@@ -447,22 +447,46 @@ def test_a_search_says_where_relevance_ends(site: Site, catalog: Path) -> None:
     store.close()
     page = site.get("/skills", q="fold origami cranes of paper").text
     assert ">1 result for" in page
+    assert names_on(page) == {"origami"}
+    (rest,) = re.findall(r'Relevance ends here. <a href="([^"]+)"[^>]*>40 further skills', page)
+    page = site.get(rest.replace("&amp;", "&")).text
     before, ends, after = page.partition("Relevance ends here. 40 further skills have only some")
     assert ends
+    assert ">41 results for" in page
     assert '/skills/origami"' in before
     assert "/skills/paper-" in after
     assert "/skills/paper-" not in before
-    assert "Relevance ends" not in site.get("/skills", q="fold origami of paper", sort="name").text
+    assert "Relevance ends" not in site.get("/skills", q="fold origami", all="1", sort="name").text
+
+
+def test_a_filter_leaves_as_many_results_as_the_number_beside_it(site: Site, catalog: Path) -> None:
+    """Relevance does not begin anew among the skills of a filter."""
+    store = Store.open(catalog)
+    described = {
+        "best": ("Folds origami cranes of velvet paper.", ("art",)),
+        "fits": ("Folds origami.", ("office",)),
+        **{f"crane-{n}": ("Moves cranes.", ("office",)) for n in range(3)},
+        **{f"wood-{n}": ("Saws wood.", ("wood",)) for n in range(9)},
+    }
+    skills = [judged(name, told[0], tags=told[1]) for name, told in described.items()]
+    store.apply(skills, trigger="event", at=NOON)
+    store.close()
+    asked = {"q": "fold origami cranes of velvet paper"}
+    assert '>office</span><span class="n">1<' in site.get("/skills", **asked).text
+    page = site.get("/skills", **asked, tag="office").text
+    assert names_on(page) == {"fits"}
+    assert ">office</span></a>" in page
 
 
 def test_a_search_shows_the_line_with_the_most_words(site: Site, catalog: Path) -> None:
-    """It may stand in the instructions, where the description has a common word."""
+    """It may stand in the instructions, and then follows the description."""
     store = Store.open(catalog)
     body = "# Steps\n\nSteam the velvet collar with a damp cloth.\n"
     store.apply([judged("tailor", "Mends a collar.", body=body)], trigger="event", at=NOON)
     store.close()
     page = site.get("/skills", q="velvet collar damp").text
-    assert "<mark>velvet</mark> <mark>collar</mark> with a <mark>damp</mark>" in page
+    assert "Mends a <mark>collar</mark>.</p>" in page
+    assert ">Steam the <mark>velvet</mark> <mark>collar</mark> with a <mark>damp</mark>" in page
 
 
 def test_a_name_is_suggested_by_its_words(site: Site, catalog: Path) -> None:
