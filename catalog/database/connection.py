@@ -255,14 +255,22 @@ class FileCheck:
         """Take the path of the catalog file."""
         self._path = path
         self._thread = threading.Thread()
+        self._written = self._last_write()  # before the last check
         self.damage: str | None = None
         """Sentence that describes the damage; None while there is none."""
 
-    def begin(self) -> None:
-        """Start a check unless one is running."""
-        if not self._thread.is_alive():
+    def begin(self, *, if_written: bool = False) -> None:
+        """Start a check unless one is running, or the file is as it was before the last one."""
+        written = self._last_write()
+        if not self._thread.is_alive() and not (if_written and written == self._written):
+            self._written = written
             self._thread = threading.Thread(target=self._check, name="catalog check", daemon=True)
             self._thread.start()
+
+    def _last_write(self) -> int:
+        with suppress(OSError):
+            return self._path.stat().st_mtime_ns
+        return 0
 
     def _check(self) -> None:
         try:

@@ -117,6 +117,11 @@ class Health:
         return self.tone != "bad" and self.is_decided
 
     @property
+    def shown_tone(self) -> Tone:
+        """Tone for people, which is good only if nothing waits for one of them."""
+        return "odd" if self.tone == "good" and not self.is_decided else self.tone
+
+    @property
     def is_followed(self) -> bool:
         """Whether a service follows the folders now, and nothing needs attention."""
         return self.tone in ("good", "odd") and self.is_decided
@@ -179,6 +184,8 @@ def headline(state: Mapping[str, Any], health: Health, now: datetime) -> str:
         return "Needs attention"
     if health.tone == "quiet":
         return f"Not watching, scanned {scanned}".replace("scanned no", "no")
+    if not health.is_decided:
+        return f"Somebody has to decide, scanned {scanned}".replace("scanned no", "no")
     pending = state["health"]["pending_count"]
     now_doing = f"Taking in {count(pending, 'change')}" if pending else "Up to date"
     return f"{now_doing}, scanned {scanned}".replace("scanned no", "no")

@@ -14,7 +14,7 @@ from catalog.listings import refusals
 from catalog.model import naming
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN
 from catalog.model.values import Status
-from catalog.reading import service_health, told_skills
+from catalog.reading import index_views, service_health, told_skills
 from catalog.reading.skills import review
 
 
@@ -41,6 +41,7 @@ def load(db: Database) -> dict[str, Any]:
         "findings": findings_by_severity(db),
         "dangers": [row | {"reason": _of_danger(row)} for row in review.dangerous(db)],
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
+        "indexes": [_of_index(db, row) for row in index_views.indexes(db)],
         "not_loaded": list(_not_loaded(db)),
         "links": [
             _with_foreign(db, _row(row)) | {"told": told.get(row["path"])}
@@ -76,6 +77,13 @@ def _not_loaded(db: Database) -> Iterator[dict[str, str]]:
         yield {"root": root, "path": path, "reason": " ".join(refusals.sentences(findings))}
 
 
+def _of_index(db: Database, index: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers of skills in an index, and of active ones that are not, by reason."""
+    inside = sum(index[state] or 0 for state in ("full", "shortened", "name_only"))
+    reasons = index_views.left_out_counts(db, index)
+    return {"name": index["name"], "inside": inside, "not_inside": reasons}
+
+
 def _of_danger(row: dict[str, Any]) -> str:
     """Return the dangers of a row of `review.dangerous`, who gets them, and the next step."""
     if row["waits"]:
@@ -101,10 +109,6 @@ LISTS = {
                OR review != 'always' AND NOT instr(profiles, '"safety"') AS lets_dangers_pass
         FROM roots AS r LEFT JOIN mirrors AS m ON m.root = r.path
         WHERE configured = 1 ORDER BY position
-    """,
-    "indexes": """
-        SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out
-        FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id ORDER BY i.position
     """,
     "links": """
         SELECT d.path, d.origin, d.is_copy, d.trouble,

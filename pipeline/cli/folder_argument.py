@@ -10,7 +10,11 @@ from pipeline.watch.settling import WatchUnit
 
 def skill_named(settings: Settings, asked: str) -> str:
     """Return the name of a skill as it is, and a folder in a root as text of the catalog."""
-    if "/" in asked and unit_at(settings, Path(asked)):
+    if (
+        "/" in asked
+        and os.path.lexists(asked.partition("!/")[0])
+        and unit_at(settings, Path(asked))
+    ):
         return absolute_path(settings, asked)
     return asked if is_utf8(asked) else text_path(asked)
 

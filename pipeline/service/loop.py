@@ -38,6 +38,8 @@ log = logging.getLogger("skilldrop")
 
 TICK = 1.0
 """Seconds between two checks of the watcher and the site, which cannot report by themselves."""
+FILE_CHECK = 60.0
+"""Seconds after which a catalog file that was written, perhaps by another program, is checked."""
 _RESCAN = "re-scan"
 COLLECT_EVERY = 600.0
 """Seconds between two removals of expired packages."""
@@ -65,6 +67,7 @@ class Service:
         self._first_parts = [
             every("systemd", TICK, partial(heartbeat.notify, "WATCHDOG=1")),
             every("timer", TICK, self._timer.keep),
+            every("file check", FILE_CHECK, lambda: self._file_check.begin(if_written=True)),
         ]
         catalog = every("catalog", TICK, self._keep_catalog)
         self._first_parts.append(

@@ -82,10 +82,11 @@ async def hits(context: RequestContext) -> Response:
 
 def _refuse_unknown(context: RequestContext) -> None:
     """Raise FilterInvalid for a parameter that no search has."""
-    known = [*BY_NAME, "q", "sort", "typing", "limit", "offset"]
+    known = ["q", "sort", "typing", "limit", "offset", *BY_NAME]
     if unknown := next((name for name in context.request.args if name not in known), None):
         raise FilterInvalid(
-            f"There is no parameter {shown(unknown)}. {suggestions.known(unknown, known)}"
+            f"There is no parameter {shown(unknown)}; q has the words of a search. "
+            f"{suggestions.known(unknown, known)}"
         )
 
 

@@ -165,7 +165,7 @@ async def header_health(
             worst = (summary.details or (summary.sentence,))[0]
             sentence = disk_paths.shortened_paths(worst, folders)
         newest = activity.newest_change(db)
-        return HeaderHealth(summary.tone, line, sentence, newest, state["to_review"])
+        return HeaderHealth(summary.shown_tone, line, sentence, newest, state["to_review"])
 
     try:
         return await _query(datasette, location, load)

@@ -1,7 +1,9 @@
 """Commands that print the state of the catalog and its findings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 import click
@@ -18,7 +20,7 @@ from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, with_catalog
-from pipeline.cli.output import skills
+from pipeline.cli.output import skills, terminal
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.skills import finding_line
 from pipeline.cli.output.terminal import counted
@@ -72,16 +74,42 @@ def _restart(health: Mapping[str, Any]) -> str | None:
 
 
 def report(state: dict[str, Any]) -> str:
-    """Return the state of the catalog and its problems, in about one screenful."""
-    is_much = sum(len(state[word]) for word in _LISTED) > _SHOWN
-    most = _SHOWN_OF_MUCH if is_much else _SHOWN
-    lines = [health(state), *_folders("dangers", state["dangers"], most), *_totals(state)]
-    for word in list(_LISTED)[1:]:
-        above = state.get(_LISTED_ABOVE.get(word, ""), ())
-        listed = {(row["root"], row["path"]) for row in above}
-        rows = [row for row in state[word] if (row["root"], row["path"]) not in listed]
-        lines += _errors(rows, most) if word == "errors" else _folders(word, rows, most)
-    return "\n".join(lines)
+    """Return the state of the catalog and its problems, on one screen if possible.
+
+    Each kind of problem is counted; the worse it is, the sooner its folders have lines.
+    """
+    kinds = {word: list(_rows(word, state)) for word in _LISTED}
+    listed = {word: list(_folders(word, rows, 0)) for word, rows in kinds.items()}
+    head, totals = health(state), list(_totals(state))
+    columns, room = shutil.get_terminal_size(_SCREEN)
+    room -= 1 + _height([head, *totals, *chain(*listed.values())], columns)
+    for most in range(1, room + 1):
+        for word, rows in kinds.items():
+            longer = list(_folders(word, rows, most))
+            more = _height(longer, columns) - _height(listed[word], columns)
+            if more <= room:
+                listed[word], room = longer, room - more
+    dangers = listed.pop("dangers")
+    return "\n".join([head, *dangers, *totals, *chain(*listed.values())])
+
+
+_SCREEN = (80, 24)
+"""Columns and lines of output that goes to no terminal."""
+
+
+def _height(texts: Iterable[str], columns: int) -> int:
+    """Return the lines that texts take on a terminal."""
+    lines = "\n".join(texts).splitlines()
+    return sum(-(-terminal.width(click.unstyle(line)) // columns) or 1 for line in lines)
+
+
+def _rows(word: str, state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a kind of problem whose folders no worse kind lists."""
+    above = state.get(_LISTED_ABOVE.get(word, ""), ())
+    listed = {(row["root"], row["path"]) for row in above}
+    for row in state[word]:
+        if (row["root"], row["path"]) not in listed:
+            yield row
 
 
 def _totals(state: Mapping[str, Any]) -> Iterator[str]:
@@ -95,8 +123,10 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
         f"{count} {word}" for word, count in state["counts"].items() if count or word == "active"
     )
     for index in state["indexes"]:
-        left_out = f", {index['left_out']} left out for lack of room" if index["left_out"] else ""
-        yield f"index {index['name']}: {counted(index['inside'], 'skill')}{left_out}"
+        reasons = [f"{n:,} {why.replace('_', ' ')}" for why, n in index["not_inside"].items()]
+        asked = f"`skilldrop index {index['name']} --explain` says which"
+        others = f"; {', '.join(reasons)}: {asked}" if reasons else ""
+        yield f"index {index['name']}: {counted(index['inside'], 'skill')}{others}"
     for directory in state["links"]:
         yield from _links(directory)
     severities = [counted(state["findings"].get(word, 0), word) for word in SEVERITIES]
@@ -143,56 +173,45 @@ def _recovery(row: Mapping[str, Any]) -> str:
     )
 
 
-_LISTED: Mapping[str, str] = {
-    "dangers": "danger",
-    "awaits_review": "waits for review",
-    "rejected": "rejected",
-    "newest_rejected": "newest content rejected, last good version stays",
-    "rejected_in_review": "newest content rejected in review, last approved version stays",
-    "pending": "pending",
-    "conflicts": "name conflict",
-    "secrets": "secret in a file",
-    "not_loaded": "not loaded by every agent",
-    "broken_references": "reference broken",
-    "errors": "error",
-    "version_pinned": "pinned to an earlier version",
-    "shadowed": "shadowed",
-    "not_skills": "not a skill",
+_LISTED: Mapping[str, tuple[str, str]] = {
+    "dangers": ("danger", "findings"),
+    "awaits_review": ("waits for review", "review"),
+    "rejected": ("rejected", "findings"),
+    "newest_rejected": ("newest content rejected, last good version stays", "findings"),
+    "rejected_in_review": (
+        "newest content rejected in review, last approved version stays",
+        "status --json",
+    ),
+    "pending": ("pending", "status --json"),
+    "conflicts": ("name conflict", "status --json"),
+    "secrets": ("secret in a file", "findings"),
+    "not_loaded": ("not loaded by every agent", "status --json"),
+    "broken_references": ("reference broken", "findings"),
+    "errors": ("error", "findings"),
+    "version_pinned": ("pinned to an earlier version", "status --json"),
+    "shadowed": ("shadowed", "list --status shadowed"),
+    "not_skills": ("not a skill", "findings"),
 }
-"""Keys of `status.load` whose folders are listed, the worst first, with their labels."""
+"""Keys of `status.load` whose folders are listed, the worst first: label, command with them all."""
 _LISTED_ABOVE = {"awaits_review": "dangers", "shadowed": "conflicts"}
 """Lists without the folders that another list has."""
-_SHOWN = 20
-"""Most lines about problems in all, if they fit on one screen …"""
-_SHOWN_OF_MUCH = 4
-"""… and of each kind, if they do not."""
 
 
 def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
     """Yield a line for each folder, up to `most`, with the reason and since when."""
-    label = _LISTED[word]
+    label, command = _LISTED[word]
     for row in rows[:most]:
-        held = "removal held: " if row.get("is_held") else ""
-        advice = " ".join(row[key] for key in ("message", "fix") if key in row)
-        why = held + (row.get("reason") or row.get("pending_reason") or advice)
+        place, reason = row["path"], row.get("reason") or row.get("pending_reason")
+        if word == "errors":
+            place = "/".join(filter(None, (row["folder"], place)))
+            place += f":{row['line']}" if row["line"] else ""
+        advice = " ".join(row[key] for key in ("code", "message", "fix") if key in row)
+        why = ("removal held: " if row.get("is_held") else "") + (reason or advice)
         since = row.get("since") or row.get("pending_since")
-        yield visible(f"{label}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
-    yield from _others(len(rows) - most, label)
-
-
-def _errors(rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
-    """Yield two lines for each error, up to `most`: its place and message, and the fix."""
-    for row in rows[:most]:
-        where = "/".join(filter(None, (row["folder"], row["path"])))
-        line = f":{row['line']}" if row["line"] else ""
-        yield visible(f"{where}{line}: {row['code']} {row['message']}")
-        yield visible(f"    {row['fix']}")
-    yield from _others(len(rows) - most, "errors")
-
-
-def _others(number: int, things: str) -> Iterator[str]:
-    if number > 0:
-        yield f"… and {number} more {things}; --json lists all of them"
+        yield visible(f"{label}: {place}  {why}{f' since {since}' if since else ''}".rstrip())
+    if (more := len(rows) - most) > 0:
+        number = f"… and {more:,} more {label}" if most else f"{label}: {more:,}"
+        yield f"{number}; `skilldrop {command}` lists them"
 
 
 def health(state: dict[str, Any]) -> str:

@@ -52,3 +52,13 @@ def test_the_counts_on_each_page_read_findings_and_versions_from_indexes_alone(
     read = [step for *_, step in plan if step.split()[:2] in (["SEARCH", "v"], ["SEARCH", "f"])]
     assert len(read) == 3
     assert all("USING COVERING INDEX" in step for step in read)
+
+
+def test_nothing_is_green_while_somebody_has_to_decide(shelf: Shelf) -> None:
+    """A service that runs well is one thing, a question that waits another."""
+    shelf.scan()
+    for is_decided, tone, words in ((True, "good", "Up to date"), (False, "odd", "Somebody has")):
+        health = service_health.Health("good", "Watching.", is_decided=is_decided)
+        state = service_health.load(shelf.db)
+        line = service_health.headline(state, health, datetime.now(UTC))
+        assert (health.shown_tone, line.startswith(words)) == (tone, True)

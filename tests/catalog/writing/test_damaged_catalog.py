@@ -332,8 +332,12 @@ def test_a_catalog_that_is_damaged_while_the_service_runs(
         it.wait_for(lambda: it.rows("SELECT 1 FROM recoveries"))
 
 
-def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWriter) -> None:
-    """Each re-scan checks the file itself, because the writer may see only its cache."""
+@pytest.mark.parametrize("by", ["a re-scan", "the check of a written file"])
+def test_damage_is_found_while_the_service_writes_nothing(
+    tmp_path: Path, skill: SkillWriter, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each checks the file itself, because the writer may see only its cache."""
+    monkeypatch.setattr("pipeline.service.loop.FILE_CHECK", 3600 if by == "a re-scan" else 0.1)
     with rebuilding(tmp_path, skill) as it:
         with closing(sqlite3.connect(it.settings.catalog_path)) as db:
             # The rest of the log would overwrite the damage.
@@ -343,7 +347,8 @@ def test_damage_is_found_while_nothing_is_written(tmp_path: Path, skill: SkillWr
         # Its end is not awaited: the new catalog counts its scans from 1 again.
         assert it.service
         service = it.service
-        it.wait_for(lambda: service.rescan() or it.rows("SELECT 1 FROM recoveries"))
+        ask = service.rescan if by == "a re-scan" else lambda: None
+        it.wait_for(lambda: ask() or it.rows("SELECT 1 FROM recoveries"))
 
 
 def test_an_undamaged_catalog_is_not_checked(

@@ -144,7 +144,9 @@ def test_an_unknown_parameter_is_an_error_in_json(site: Site) -> None:
     """A slip would otherwise be a filter that filters nothing."""
     response = site.get("/search.json", q="text", statu="active")
     assert response.status_code == 400
-    assert response.json()["error"] == "There is no parameter 'statu'. The closest are: status."
+    assert response.json()["error"] == (
+        "There is no parameter 'statu'; q has the words of a search. The closest are: status."
+    )
 
 
 def test_an_impossible_filter_is_an_error_in_json(site: Site) -> None:
