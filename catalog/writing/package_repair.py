@@ -32,8 +32,8 @@ log = logging.getLogger("skilldrop")
 
 SHARE = 10
 """One in this many packages is verified each time, the longest unverified first."""
-STEP, STEP_BYTES = 16, 8 * 2**20
-"""Maximum number of packages verified in one step, and the bytes after which a step ends."""
+STEP = 4
+"""Packages verified in one step, for which a change may have to wait."""
 _MOST_LOGGED = 10
 """Maximum number of foreign files logged by name."""
 
@@ -151,12 +151,7 @@ class PackageRepair:
         """
         left = -(-len(packaged(self._db)) // SHARE)
         while left > 0 and self._packager.packaging:
-            batch: list[str] = []
-            size = 0
-            for path, more in self._db.execute(_OLDEST, [min(STEP, left)]).fetchall():
-                if size < STEP_BYTES:
-                    batch.append(path)
-                    size += more or 0
+            batch = [path for (path,) in self._db.execute(_OLDEST, [min(STEP, left)])]
             if not batch:
                 return
             left -= len(batch)
@@ -240,7 +235,7 @@ def _log_foreign(folder: Path, listing: PackagesListing) -> None:
 
 
 _OLDEST = """
-    SELECT package_path, (SELECT sum(size) FROM files WHERE version = v.id) FROM versions AS v
+    SELECT package_path FROM versions
     WHERE package_path IS NOT NULL ORDER BY verified_at LIMIT ?
 """
 _PINNED_IN_PLACE = """

@@ -1,6 +1,5 @@
 """Watch of the service: hints from events, and scans of everything where events may be missing."""
 
-import ctypes
 import gc
 import logging
 import sqlite3
@@ -43,8 +42,6 @@ FILE_CHECK = 60.0
 _RESCAN = "re-scan"
 COLLECT_EVERY = 600.0
 """Seconds between two removals of expired packages."""
-_trim_heap = getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)  # only glibc has it
-"""Gives the system back what a scan used: a seventh of the service's memory."""
 
 
 class Service:
@@ -194,7 +191,6 @@ class Service:
             self._store.links.check_all()
             self._file_check.begin()
             self._package_check.begin()
-            _trim_heap(0)
         self._watching.scanned()
 
     def _due_parts(self) -> Iterator[Part]:
