@@ -97,8 +97,9 @@ def _create_index(db: Database, table: str, definition: str) -> None:
     is_unique = columns.startswith("UNIQUE ")
     columns = columns.removeprefix("UNIQUE ")
     name = f"{table}_{name or 'by_' + columns.partition(',')[0]}"
-    if condition:  # sqlite-utils has no call for it
-        db.execute(f"CREATE INDEX {name} ON {table} ({columns}) WHERE {condition}")
+    if condition or "COLLATE" in columns:  # sqlite-utils has no call for it
+        where = f" WHERE {condition}" if condition else ""
+        db.execute(f"CREATE INDEX {name} ON {table} ({columns}){where}")
     else:
         db.table(table).create_index(columns.split(", "), name, unique=is_unique)
 
@@ -125,7 +126,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "pinned_version_id",
         "shadowed_by WHERE shadowed_by IS NOT NULL",
         "level",
-        "source, status, source_kind, last_changed",
+        "by_source: source COLLATE NOCASE, status, source_kind, root, last_changed",
         "plugin WHERE plugin IS NOT NULL",
         "license WHERE license IS NOT NULL",
         "category WHERE category IS NOT NULL",

@@ -8,13 +8,14 @@ PAGE = 100
 """Sources on one page."""
 
 
-def listed(db: Database, page: int = 1) -> list[Row]:
-    """Return a page of the sources of present skills, and one more if there is one.
+def listed(db: Database, words: str = "", page: int = 1) -> list[Row]:
+    """Return a page of the sources of present skills in each root, and one more if there is one.
 
-    Each has its kinds, the number of its active skills and of those with dangers, and the time of
-    its last change; the largest come first.
+    Their names contain the words. Each has its kinds, the number of its active skills and of those
+    with dangers, and what its root has: `in_root` active skills, `changed` last. The largest roots
+    come first, and in each the largest sources.
     """
-    return db.rows(_LISTED, [PAGE + 1, (page - 1) * PAGE])
+    return db.rows(_LISTED, {"words": words, "limit": PAGE + 1, "offset": (page - 1) * PAGE})
 
 
 def find(db: Database, name: str) -> dict[str, Any] | None:
@@ -35,15 +36,18 @@ def find(db: Database, name: str) -> dict[str, Any] | None:
 
 
 _LISTED = """
-    SELECT source AS name, group_concat(DISTINCT source_kind) AS kinds,
-           sum(status = 'active') AS skills, max(last_changed) AS last_changed,
-           ifnull(d.skills, 0) AS dangerous
+    SELECT root, source AS name, group_concat(DISTINCT source_kind) AS kinds,
+           sum(status = 'active') AS skills, ifnull(d.skills, 0) AS dangerous,
+           sum(sum(status = 'active')) OVER of_root AS in_root,
+           max(max(last_changed)) OVER of_root AS changed
     FROM skills INDEXED BY skills_by_source LEFT JOIN (
-        SELECT s.source AS of, count(DISTINCT s.id) AS skills
+        SELECT s.root AS place, s.source AS of, count(DISTINCT s.id) AS skills
         FROM findings AS f INDEXED BY findings_by_severity JOIN skills AS s ON s.id = f.skill
-        WHERE f.severity = 'danger' GROUP BY 1 COLLATE NOCASE) AS d ON d.of = source COLLATE NOCASE
-    WHERE status != 'removed' AND source != ''
-    GROUP BY source COLLATE NOCASE ORDER BY skills DESC, source LIMIT ? OFFSET ?
+        WHERE f.severity = 'danger' GROUP BY 1, 2 COLLATE NOCASE
+    ) AS d ON d.place = root AND d.of = source COLLATE NOCASE
+    WHERE status != 'removed' AND source != '' AND instr(lower(source), lower(:words)) > 0
+    GROUP BY root, source COLLATE NOCASE WINDOW of_root AS (PARTITION BY root)
+    ORDER BY in_root DESC, root, skills DESC, name LIMIT :limit OFFSET :offset
 """
 _PLACES = """
     SELECT s.root, s.source_kind AS kind, count(*) AS skills, m.url, m.path, m.git_commit,

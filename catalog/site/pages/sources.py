@@ -1,5 +1,7 @@
 """Pages of sources: all of them, and one with its skills, changes and findings."""
 
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from datasette import Response
@@ -20,10 +22,15 @@ SKILLS, CHANGES = 30, 5
 
 async def listing(context: RequestContext) -> Response:
     """Show the sources."""
-    number = context.number("page") or 1
-    rows = await context.query(sources.listed, number)
-    has_more = len(rows) > sources.PAGE
-    return context.page("sources.html", rows=rows[: sources.PAGE], number=number, has_more=has_more)
+    number, words = context.number("page") or 1, context.parameter("q").strip()
+    rows = await context.query(sources.listed, words, number)
+    return context.page(
+        "sources.html",
+        roots=[list(of_root) for _, of_root in groupby(rows[: sources.PAGE], itemgetter("root"))],
+        asked=words,
+        number=number,
+        has_more=len(rows) > sources.PAGE,
+    )
 
 
 async def page(context: RequestContext) -> Response:

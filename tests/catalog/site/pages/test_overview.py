@@ -96,6 +96,21 @@ def test_the_front_page_names_what_other_skills_use_most(site: Site, catalog: Pa
     assert re.search(said, site.get("/").text)
 
 
+def test_sources_stand_by_root_and_are_found_by_words(site: Site, catalog: Path) -> None:
+    """Each with its number in that root; the largest root comes first."""
+    with closing(Store.open(catalog)) as store:
+        for place, name in ((ROOT, "one"), ("/company", "two"), ("/company", "three")):
+            change = judged(name, f"Does {name}.", author="Ann Bee", root=place)
+            store.apply([change], trigger="event", at=NOON)
+    page = site.get("/sources?q=ann").text
+    found = re.findall(r'<b>(\w+)</b></span>|href="/sources/([^"]+)".*?<b>(\d)</b>', page)
+    assert [first or (name, n) for first, name, n in found] == [
+        *("company", ("Ann%20Bee", "2")),
+        *("root", ("Ann%20Bee", "1")),
+    ]
+    assert "No source matches." in site.get("/sources?q=nobody").text
+
+
 def test_the_front_page_leads_to_who_shadows_whom(site: Site) -> None:
     """The list behind its link names the winner of each shadowed skill."""
     assert '<a href="/skills?status=shadowed">' in site.get("/").text
