@@ -146,12 +146,8 @@ def _rank(path: str) -> int:
     folder = path.rpartition("/")[0]
     if folder and not _NOT_FOR_AGENTS.isdisjoint(folder.split("/")):
         return _UNREAD
-    return 0 if is_script(path) else 1 if is_document(path) else _UNREAD
-
-
-def is_document(path: str) -> bool:
-    """Whether a file is a text for reading, by its path."""
-    return _extension(path) in DOCUMENTS
+    extension = _extension(path)
+    return 1 if extension in DOCUMENTS else 0 if is_script(path) else _UNREAD
 
 
 def is_script(path: str) -> bool:
