@@ -220,7 +220,9 @@ class _HintHandler(FileSystemEventHandler):
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         if isinstance(event, events.DirMovedEvent) and not event.is_synthetic:
-            self.has_exchanged |= self._way_back == (event.src_path, event.dest_path)
+            is_back = self._way_back == (event.src_path, event.dest_path)
+            # A folder that was renamed there and back leaves nothing where it was.
+            self.has_exchanged |= is_back and os.path.lexists(event.src_path)
             self._way_back = (event.dest_path, event.src_path)
         for path in (event.src_path, event.dest_path):
             if path:

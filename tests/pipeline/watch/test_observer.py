@@ -124,6 +124,17 @@ def test_an_exchange_of_two_folders_is_a_fault_of_its_own(heard: Heard, is_remov
     wait_for(lambda: heard.watch.fault() == EXCHANGED)
 
 
+def test_a_folder_that_was_renamed_there_and_back_is_no_fault(heard: Heard) -> None:
+    """Its later changes are heard; nothing is read again for it."""
+    (heard.root / "one").mkdir()
+    assert heard.hears(heard.root / "one")
+    wait_for(lambda: heard.watch.count_unwatched() == 0)
+    (heard.root / "one").rename(heard.root / "other")
+    (heard.root / "other").rename(heard.root / "one")
+    assert heard.hears(heard.root / "one")
+    assert heard.watch.fault() is None
+
+
 def test_a_root_that_was_replaced_is_a_fault(heard: Heard) -> None:
     """The new directory at the old path is not the watched one."""
     heard.root.rename(heard.root.with_name("old"))
