@@ -114,15 +114,23 @@ async def waiting(context: RequestContext) -> Response:
     """Show the versions that wait for review, the longest waiting first."""
     number = context.number("page") or 1
     compared = await context.query(_waiting, number)
-    items = await asyncio.to_thread(
-        lambda: [
-            {"waiting": one, "part": compare(*files, room=ROOM)}
-            for one, files in compared[:REVIEWED]
-        ]
-    )
+    items = await asyncio.to_thread(lambda: [_item(*each) for each in compared[:REVIEWED]])
     return context.page(
         "review.html", items=items, number=number, has_more=len(compared) > REVIEWED
     )
+
+
+def _item(waiting: Waiting, files: _Files) -> dict[str, Any]:
+    """Return a version with its differences, and the findings in them by file and line."""
+    part = compare(*files, room=ROOM)
+    placed: dict[str, dict[int, list[Row]]] = {}
+    for change in part.changes:
+        shown = {row.number for row in change.lines if row.kind in ("add", "same")}
+        for finding in waiting.facts["findings"]:
+            if finding["path"] == change.path and finding["line"] in shown:
+                lines = placed.setdefault(change.path, {})
+                lines.setdefault(finding["line"], []).append(finding)
+    return {"waiting": waiting, "part": part, "placed": placed}
 
 
 def _waiting(db: Database, number: int) -> list[tuple[Waiting, _Files]]:

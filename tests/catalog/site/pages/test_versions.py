@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote
 
+from catalog.model.finding import Finding
 from catalog.model.skill import RootSpec
 from catalog.reading.skills.review import Asked
 from catalog.site.pages import versions as review_page
@@ -44,6 +46,25 @@ def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
     assert "https://&lt;b&gt;Evil" in page
     assert "<b>Evil" not in page
     assert "This page is empty." in site.get("/review?page=9").text
+
+
+def test_a_finding_stands_below_its_line(site: Site, catalog: Path) -> None:
+    """A link leads there; one of a line that the page does not show leads to the file."""
+    store = Store.open(catalog)
+    rooted(store, RootSpec(ROOT, review="dangers"), RootSpec("/company", "enterprise"))
+    steals = Finding("data-sent-away", "danger", "safety", "It <b>sends.", "", path="SKILL.md")
+    bad = judged("thief", findings=[steals._replace(line=5), steals._replace(line=99)])
+    store.apply([bad], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/review").text
+    listed, lines = page.partition("All its files")[::2]
+    assert "2 dangers" in listed
+    links = re.findall(r'href="([^"]+)">SKILL.md:(\d+)</a>', listed)
+    assert [line for _, line in links] == ["5", "99"]
+    assert f'id="{unquote(links[0][0])[1:]}"' in lines
+    assert re.fullmatch(r"/skills/thief/view/SKILL\.md\?.*line=99#L99", links[1][0])
+    assert lines.count("It &lt;b&gt;sends.") == 1
+    assert listed.count("It &lt;b&gt;sends.") == 1
 
 
 def test_a_host_is_new_where_no_skill_has_it(site: Site, catalog: Path) -> None:
