@@ -33,15 +33,11 @@ VERSION_NOT_SEMANTIC = TYPES.error(
     "Write three numbers separated by dots, such as 1.0.0; a suffix may follow after - or +.",
     f"{_FRONT_MATTER}, version; Semantic Versioning 2.0.0",
 )
-PACKAGE_TYPE_UNKNOWN = TYPES.error(
-    "package-type-unknown",
-    "type is not an execution type that ApexBridge knows.",
-    "Write direct, service, distributed, static, preprocessor or internal.",
-)
-PROTOCOL_UNKNOWN = TYPES.error(
-    "protocol-unknown",
-    "protocol is neither vcp nor abp.",
-    "Write vcp or abp, or remove the field; the default is vcp.",
+VALUE_UNKNOWN = TYPES.error(
+    "value-unknown",
+    "type, protocol, network or filesystem has a value that ApexBridge does not know.",
+    "Write one of the values that it knows.",
+    f"{_FRONT_MATTER}; Security policy",
 )
 TRIGGERS_EMPTY = TYPES.warning(
     "triggers-empty",
@@ -54,12 +50,6 @@ SCHEMA_INVALID = TYPES.error(
     "A schema is not valid JSON Schema.",
     "Correct that value; put digits that are meant as text in quotes.",
     _SCHEMA,
-)
-SECURITY_VALUE_UNKNOWN = TYPES.error(
-    "security-value-unknown",
-    "security or permissions has a value that ApexBridge does not know.",
-    "Write none or allowlist for network, none or read-only for filesystem.",
-    _SECURITY,
 )
 SECURITY_INCOMPLETE = TYPES.warning(
     "security-incomplete",

@@ -15,6 +15,7 @@ from pipeline.dialects.apexbridge.fields import (
     PROTOCOLS,
     TYPES,
     ApexBridgeFields,
+    Security,
 )
 from pipeline.dialects.apexbridge.json_schema import problem_of
 from pipeline.validation.skill import Rule, Skill
@@ -80,17 +81,20 @@ def types_and_ranges(skill: Skill) -> Iterator[Finding]:
 
 
 def values_are_known(skill: Skill) -> Iterator[Finding]:
-    """Find a version that is not MAJOR.MINOR.PATCH, an unknown type and an unknown protocol."""
+    """Find a version that is not MAJOR.MINOR.PATCH, and values that ApexBridge does not know."""
     declared = _declared(skill)
     if declared.version and not _SEMANTIC.fullmatch(declared.version):
         message = f"version is {quoted(declared.version)}, which is not a semantic version."
         yield skill.finding(codes.VERSION_NOT_SEMANTIC, message, field="version")
-    if declared.type and declared.type not in TYPES:
-        message = f"type is {quoted(declared.type)}, which ApexBridge does not know."
-        yield skill.finding(codes.PACKAGE_TYPE_UNKNOWN, message, field="type")
-    if declared.protocol and declared.protocol not in PROTOCOLS:
-        message = f"protocol is {quoted(declared.protocol)}, neither vcp nor abp."
-        yield skill.finding(codes.PROTOCOL_UNKNOWN, message, field="protocol")
+    security = declared.security or Security()
+    for field, value, known in (
+        ("type", declared.type, TYPES),
+        ("protocol", declared.protocol, PROTOCOLS),
+        ("security.network", security.network, NETWORKS),
+        ("security.filesystem", security.filesystem, FILESYSTEMS),
+    ):
+        if value and value not in known:
+            yield _unknown(skill, field, value, known)
 
 
 def triggers_are_not_empty(skill: Skill) -> Iterator[Finding]:
@@ -113,17 +117,11 @@ def schemas_are_valid(skill: Skill) -> Iterator[Finding]:
             yield skill.finding(codes.SCHEMA_INVALID, message, field=path)
 
 
-def security_is_valid(skill: Skill) -> Iterator[Finding]:
-    """Find limits that security does not set, and values that ApexBridge does not know."""
+def security_is_complete(skill: Skill) -> Iterator[Finding]:
+    """Find limits that security does not set, and a missing list of addresses."""
     security = _declared(skill).security
     if security is None or not skill.frontmatter.get("security"):
         return
-    for name, value, known in (
-        ("network", security.network, NETWORKS),
-        ("filesystem", security.filesystem, FILESYSTEMS),
-    ):
-        if value and value not in known:
-            yield _unknown(skill, f"security.{name}", value, known)
     if security.network == "allowlist" and not security.network_allowlist:
         yield skill.finding(codes.ALLOWLIST_MISSING, field="security.network")
     declared = skill.frontmatter["security"]
@@ -200,7 +198,7 @@ RULES: tuple[Rule, ...] = (
     values_are_known,
     triggers_are_not_empty,
     schemas_are_valid,
-    security_is_valid,
+    security_is_complete,
     no_old_permissions,
     tools_are_complete,
 )
@@ -227,5 +225,5 @@ def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Finding:
     message = f"{field} is {quoted(value)}, which ApexBridge does not know."
-    fix = f"Write {' or '.join(known)}."
-    return skill.finding(codes.SECURITY_VALUE_UNKNOWN, message, field=field, fix=fix)
+    fix = f"Write {humanize.listed(known, 'or')}."
+    return skill.finding(codes.VALUE_UNKNOWN, message, field=field, fix=fix)

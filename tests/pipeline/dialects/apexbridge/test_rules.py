@@ -272,19 +272,19 @@ def test_a_required_field_must_not_be_empty(field: str, value: Any) -> None:
         pytest.param({"version": ["1.0.0"]}, ["field-malformed"], id="version a list"),
         pytest.param(
             {"type": "script"},
-            ["package-type-unknown"],
+            ["value-unknown"],
             id="type",
             marks=pytest.mark.requirement("apexbridge/type"),
         ),
         pytest.param(
             {"type": "Direct"},
-            ["package-type-unknown"],
+            ["value-unknown"],
             id="types have a case",
             marks=pytest.mark.requirement("apexbridge/type"),
         ),
         pytest.param(
             {"protocol": "mcp"},
-            ["protocol-unknown"],
+            ["value-unknown"],
             id="protocol",
             marks=pytest.mark.requirement("apexbridge/protocol"),
         ),
@@ -373,13 +373,13 @@ def test_fields(change: Mapping[str, Any], expected: list[str]) -> None:
         ),
         pytest.param(
             {"network": "full"},
-            ["security-value-unknown"],
+            ["value-unknown"],
             id="network",
             marks=pytest.mark.requirement("apexbridge/network"),
         ),
         pytest.param(
             {"filesystem": "read-write"},
-            ["security-value-unknown"],
+            ["value-unknown"],
             id="filesystem",
             marks=pytest.mark.requirement("apexbridge/filesystem"),
         ),
@@ -452,12 +452,12 @@ def test_missing_fields_of_security_are_named() -> None:
         ({"filesystem": "read"}, ["permissions-outdated"], "security with filesystem: read-only."),
         (
             {"network": "some"},
-            ["security-value-unknown", "permissions-outdated"],
+            ["value-unknown", "permissions-outdated"],
             "it was ignored.",
         ),
         (
             {"filesystem": "read-write"},
-            ["security-value-unknown", "permissions-outdated"],
+            ["value-unknown", "permissions-outdated"],
             "it was ignored.",
         ),
         ({}, ["permissions-outdated"], "it was ignored."),
