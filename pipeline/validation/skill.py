@@ -65,7 +65,7 @@ _SETTINGS = (".toml", ".yaml", ".yml", ".json")
 _REVERSED_FOLDER = re.compile(r"/(?<!\w/)(?<!\w\./)([\w.@-]{1,64})")
 _REVERSED_START = re.compile(r"[*<{$\[]([_-][\w.@-]{2,64})")  # as in `query-*.md`
 _IN_CODE = re.compile(r"`([\w.@/*-]{1,64})`")
-_NO_COMMENT = re.compile(r"^(?:(?!(?<!\S)#).)+", re.M)  # of a line of YAML
+_NO_COMMENT = re.compile(r"^(?:[^#\n]++|(?<=\S)#)+", re.M)  # of a line of YAML
 
 
 @dataclass(frozen=True)

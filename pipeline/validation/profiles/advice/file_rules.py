@@ -74,9 +74,12 @@ def _wrong(skill: Skill, linking: Iterable[_Linking]) -> Iterator[Finding]:
 
 def _indirect(skill: Skill, linking: Iterable[_Linking]) -> Iterator[Finding]:
     chains: dict[str, _Place] = {}
+    others = {*skill.other_texts}
     for text, links in linking:
+        if text.is_body:
+            others.difference_update(link.target for link in links)
         for link in links if not (text.is_body or text.is_script) else ():
-            if link.target in skill.other_texts and _is_document(link.target):
+            if link.target in others and _is_document(link.target):
                 chains.setdefault(link.target, (text, link))
     direct = mentioned(skill.parsed.body, {}, list(chains)) if chains else ()
     deep = [place for target, place in chains.items() if target not in direct]
