@@ -159,7 +159,10 @@ def test_two_versions_are_picked_and_compared(shown: Shown) -> None:
     """Scripts first, words marked, unchanged lines folded; other files say why they are not."""
     old, new = shown.versions
     form = shown.site.get("/skills/tool/versions").text
-    assert f'<option selected value="{old}">{old}</option>' in form
+    assert f'<option selected value="{old}">2' in form
+    assert re.findall(r'href="/skills/tool/versions/([^"]+against[^"]+)"', form) == [
+        f"{new}?against={old}"
+    ]
     chosen = shown.site.ask("get", f"/skills/tool/versions/compare?from={old}&to={new}")
     assert chosen.headers["location"] == f"/skills/tool/versions/{new}?against={old}"
     page = shown.site.get(chosen.headers["location"]).text
