@@ -22,9 +22,8 @@ def find_skill(
     is_wanted = found and (not statuses or found["status"] in statuses)
     if not is_wanted and (skill_id := skill_id_of_bare_name(db, asked)):
         found = db.row(_SKILL, {"asked": skill_id, "by_id": True})
-    place = {"absolute": asked, "relative": asked}
-    if not found and ("/" in asked or (not statuses and db.row(_FOLDER, place))):
-        found = find_in_folder(db, asked, asked)
+    if not found and ("/" in asked or (not statuses and db.row(_FOLDER, {"folder": asked}))):
+        found = find_in_folder(db, asked)
     if found and (not statuses or found["status"] in statuses):
         return found
     message = f"There is no {'active ' if statuses else ''}skill {shown(asked)}."
@@ -89,14 +88,13 @@ _BARE = """
 """
 
 
-def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
-    """Return the row of the skill in a folder.
+def find_in_folder(db: Database, folder: str) -> Row:
+    """Return the row of the skill in a folder, absolute or relative to its root.
 
-    folder is the path as a person wrote it, which may be relative to its root, and absolute its
-    absolute path. Raises NotInCatalog.
+    Raises NotInCatalog.
     """
     relative = folder.rstrip("/")
-    rows = db.rows(_FOLDER, {"absolute": absolute, "relative": relative})
+    rows = db.rows(_FOLDER, {"folder": relative})
     exact = [row for row in rows if row["is_exact"]] or rows
     if len(exact) > 1:
         places = few([f"{row['root']}/{row['path']}" for row in exact])
@@ -105,8 +103,7 @@ def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
         return exact[0]
     known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
     for (root,) in db.execute("SELECT path FROM roots"):
-        if absolute.startswith(f"{root}/"):
-            relative = absolute.removeprefix(f"{root}/")
+        relative = relative.removeprefix(f"{root}/")
     raise NotInCatalog(
         f"There is no skill in the folder {shown(folder)}. {suggestions.known(relative, known)}"
     )
@@ -122,8 +119,8 @@ _PLACES = """
     ORDER BY status != 'active', root, path
 """
 _FOLDER = """
-    SELECT *, root || '/' || path = :absolute AS is_exact FROM skills
-    WHERE status != 'removed' AND (root || '/' || path = :absolute OR path = :relative)
+    SELECT *, root || '/' || path = :folder AS is_exact FROM skills
+    WHERE status != 'removed' AND :folder IN (path, root || '/' || path)
 """
 _SKILL = f"""
     SELECT * FROM skills AS s WHERE name = :asked OR skill_id = :asked

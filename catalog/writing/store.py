@@ -219,12 +219,12 @@ class Store:
         self._decided(lambda: decisions.decide(self.db, version, decision), at)
         return version
 
-    def prefer(self, folder: str, absolute: str, at: datetime) -> str:
+    def prefer(self, folder: str, at: datetime) -> str:
         """Give the skill of a folder its name, publish it and return its skill_id.
 
         See `decisions.prefer`.
         """
-        skill = find_in_folder(self.db, folder, absolute)
+        skill = find_in_folder(self.db, folder)
         self._decided(lambda: decisions.prefer(self.db, skill, folder, iso(at)), at)
         return str(skill["skill_id"])
 

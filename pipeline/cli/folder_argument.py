@@ -9,23 +9,13 @@ from pipeline.watch.settling import WatchUnit
 
 
 def skill_named(settings: Settings, asked: str) -> str:
-    """Return the name of a skill as it is, and a folder in a root as text of the catalog."""
-    if (
-        "/" in asked
-        and os.path.lexists(asked.partition("!/")[0])
-        and unit_at(settings, Path(asked))
-    ):
-        return absolute_path(settings, asked)
-    return asked if is_utf8(asked) else text_path(asked)
-
-
-def absolute_path(settings: Settings, path: str) -> str:
-    """Return the absolute path of a folder, as text of the catalog."""
-    unit = unit_at(settings, Path(path))
-    absolute = f"{unit.root}/{unit.path}" if unit else text_path(str(Path(path).absolute()))
+    """Return the name of a skill as it is, and the absolute path of a folder in a root, as text."""
     # A path inside an archive is on no disk; a person writes it as the catalog shows it.
-    is_as_shown = is_utf8(path) and not os.path.lexists(path)
-    return os_path(absolute) if is_as_shown else absolute
+    is_path = "/" in asked and os.path.lexists(asked.partition("!/")[0])
+    if is_path and (unit := unit_at(settings, Path(asked))):
+        path = f"{unit.root}/{unit.path}"
+        return path if os.path.lexists(asked) else os_path(path)
+    return asked if is_utf8(asked) else text_path(asked)
 
 
 def unit_at(settings: Settings, path: Path) -> WatchUnit | None:

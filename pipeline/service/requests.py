@@ -82,8 +82,7 @@ def _pin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, 
 
 
 def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
-    folder, absolute = str(arguments["folder"]), str(arguments["absolute"])
-    skill_id = store.prefer(folder, absolute, datetime.now(UTC))
+    skill_id = store.prefer(str(arguments["folder"]), datetime.now(UTC))
     return {"skill_id": skill_id, "skills": skill_facts.folders_of(store.db, skill_id)}
 
 
@@ -232,12 +231,9 @@ class RequestRunner:
 def _log_done(request: Request) -> None:
     """Log a request with its arguments, such as the skill and the version."""
     # The others repeat one, or the log of changes has them.
-    given = {key: value for key, value in request.arguments.items() if key not in _LONG and value}
+    given = {key: value for key, value in request.arguments.items() if key != "why" and value}
     shown = [key if value is True else str(value) for key, value in given.items()]
     log.info("%s %s, requested by a command", request.action, visible(" ".join(shown)))
-
-
-_LONG = ("absolute", "why")
 
 
 def _scan(request: Request) -> ScanRequest:

@@ -9,11 +9,9 @@ import click
 
 from catalog.database.queries import Database
 from catalog.model import naming
-from catalog.model.paths import is_utf8, text_path
 from catalog.reading.skills import review as reading_review
 from catalog.reading.skills import versions as reading_versions
 from catalog.text.visible import visible
-from pipeline.cli.folder_argument import absolute_path
 from pipeline.cli.options import (
     DONE,
     FINDINGS,
@@ -122,10 +120,10 @@ def _chosen(history: Mapping[str, Any]) -> Answer:
 
 
 @click.command()
-@click.argument("path")
+@click.argument("skill", metavar="PATH")
 @with_json
 @with_settings
-def prefer(settings: Settings, path: str) -> Answer:
+def prefer(settings: Settings, skill: str) -> Answer:
     """Make the skill in PATH win over other skills with the same name and level.
 
     By default, the skill that had the name first keeps it, and later ones are shadowed. If PATH
@@ -137,8 +135,7 @@ def prefer(settings: Settings, path: str) -> Answer:
       skilldrop prefer watched/csv-profile
       skilldrop prefer team-a/csv-profile --json
     """
-    folder, absolute = path if is_utf8(path) else text_path(path), absolute_path(settings, path)
-    result = handle(settings, "prefer", {"folder": folder, "absolute": absolute})
+    result = handle(settings, "prefer", {"folder": skill})
     return Answer(result, [visible(_preferred(result["skills"]))])
 
 

@@ -88,7 +88,7 @@ def test_a_bare_name_of_several_skills_finds_the_preferred(it: Linking) -> None:
     with pytest.raises(NotInCatalog, match=r"2 skills have the name .*blue:review.*red:review"):
         lookup.find_skill(store.db, "review")
     for folder in ("red/review", "blue/review"):
-        store.prefer(folder, "", datetime.now(UTC))
+        store.prefer(folder, datetime.now(UTC))
         found = lookup.find_skill(store.db, "review")["path"]
         assert found == folder
     store.close()

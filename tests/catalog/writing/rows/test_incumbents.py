@@ -39,7 +39,7 @@ def conflicts(roots: Roots) -> list[str]:
 
 def prefer(roots: Roots, path: str, minutes: int = 0) -> None:
     """Prefer the skill of a folder, given relative to all roots."""
-    roots.store.prefer(path, f"{roots.folder}/{path}", NOON + timedelta(minutes=minutes))
+    roots.store.prefer(f"{roots.folder}/{path}", NOON + timedelta(minutes=minutes))
 
 
 @pytest.mark.requirement("client-guide/collisions")
@@ -164,13 +164,13 @@ def test_prefer_within_a_root_by_its_relative_path(roots: Roots, skill: SkillWri
     skill(roots.folder / "b/one", name="pdf")
     skill(roots.folder / "b/two", name="pdf", body="Other.\n")
     assert scanned(roots) == "b/one"
-    roots.store.prefer("two/", "/somewhere/two", NOON)
+    roots.store.prefer("two/", NOON)
     assert scanned(roots) == "b/two"
     skill(roots.folder / "a/two", name="pdf", body="Third.\n")
     roots.scan()
     with pytest.raises(NotInCatalog, match="is in several roots"):
-        roots.store.prefer("two", "/somewhere/two", NOON)
-    roots.store.prefer("two", f"{roots.folder}/b/two", NOON)
+        roots.store.prefer("two", NOON)
+    roots.store.prefer(f"{roots.folder}/b/two", NOON)
     assert scanned(roots) == "b/two"
 
 

@@ -98,7 +98,7 @@ def test_a_link_to_a_shadowed_skill_is_broken(
     skill(roots.folder / "b/other", body="Different.\n")
     link(skill, roots)
     assert problem() == "leads to the skill other, which is not published"
-    roots.store.prefer("other", f"{roots.folder}/b/other", NOON)
+    roots.store.prefer(f"{roots.folder}/b/other", NOON)
     assert problem() is None
 
 
