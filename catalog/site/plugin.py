@@ -1,5 +1,6 @@
 """Datasette's hooks: routes, limits, access, headers, and readable cells and tables."""
 
+import re
 import sqlite3
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -16,7 +17,7 @@ from catalog.site.api import skills as api_skills
 from catalog.site.http import access, limits, responses, security_headers
 from catalog.site.http import location as http_location
 from catalog.site.http import request as http_request
-from catalog.site.http.security_headers import App, Send
+from catalog.site.http.security_headers import App, Message, Send
 from catalog.site.pages import (
     file,
     findings,
@@ -251,16 +252,32 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
 
 
 def _with_tables(app: App, datasette: Any) -> App:
-    """Return the application, with default columns on the pages of tables that have them."""
+    """Return the application; pages of tables have default columns, and keep a token in links."""
 
     async def shown(scope: Any, receive: Any, send: Send) -> None:
         path = http_location.path(datasette, scope) if scope["type"] == "http" else ""
         table = http_location.table_of(datasette, path) if path else None
         if table and "." not in path:
             scope = _with_main_columns(datasette, scope, table)
-        await app(scope, receive, send)
+        prefix = access.prefix(scope) if table is not None else ""
+        await app(scope, receive, _with_prefix(send, prefix) if prefix else send)
 
     return shown
+
+
+def _with_prefix(send: Send, prefix: str) -> Send:
+    """Return a function that sends a page of Datasette, whose links get the beginning of a path."""
+
+    async def sent(message: Message) -> None:
+        if body := message.get("body"):
+            with_prefix = rb"\g<0>" + prefix.removeprefix("/").encode() + b"/"
+            message = {**message, "body": _LINK.sub(with_prefix, body)}
+        await send(message)
+
+    return sent
+
+
+_LINK = re.compile(rb'<[^>]* (?:href|src|action)="/(?!/|token/)')
 
 
 def _with_main_columns(datasette: Any, scope: Any, table: str) -> Any:

@@ -234,7 +234,7 @@ def test_hostile_skills_do_nothing(page: Page, seen: Seen) -> None:
 def test_every_page_fits_and_runs_nothing_of_a_skill(
     page: Page, library: Library, seen: Seen
 ) -> None:
-    """None is wider than the screen or very high, and hostile names, fields and files are text on all.
+    """None is wider than the screen or very high; hostile names, fields and files are text.
 
     The fixture asserts that the browser complained of nothing and asked no other site.
     """
