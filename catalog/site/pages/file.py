@@ -23,7 +23,7 @@ from catalog.reading.skills import skill_facts
 from catalog.reading.skills import versions as reading_versions
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
-from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, shortened
+from catalog.site.pages.skill import COMPARED_VERSIONS, grow, row_query, shortened
 from catalog.site.rendering import formatting, highlight
 from catalog.site.rendering.links import PICTURES
 from catalog.text.suggestions import shown
@@ -33,8 +33,6 @@ MOST_LINES = 2_000
 """Most lines in a part."""
 PART_BYTES = 100_000
 """Approximate bytes in a part."""
-LONG_LINE = 300
-"""Longest line, in characters, that is not wrapped to the width of the page."""
 
 
 async def page(context: RequestContext) -> Response:
@@ -68,7 +66,7 @@ async def page(context: RequestContext) -> Response:
         lines=lines,
         highlighted=await _highlighted(file, part, lines),
         findings_by_line=by_line,
-        long_line=LONG_LINE,
+        tree=list(grow(values["files"])),
         part_bytes=PART_BYTES,
         is_picture=bool(PICTURES.search(path)),
         **values,

@@ -46,13 +46,6 @@ def _lexer(language: str) -> Any:
     return lexer() if lexer and lexer.aliases and lexer.aliases[0] in _LANGUAGES else None
 
 
-def is_prose(path: str) -> bool:
-    """Return whether a file is a text for people by its name, whose long lines wrap."""
-    name = path.rpartition("/")[2].lower()
-    ending = name.rpartition(".")[2] if "." in name else ""
-    return ending in _PROSE and not language_of(path)
-
-
 def lines(code: str, language: str, seconds: float = SECONDS) -> list[str] | None:
     """Return the lines of some code as HTML.
 
@@ -148,4 +141,3 @@ _OTHER_NAMES = {
     "vue": "html",
 }
 """Names and endings of files that Pygments does not know."""
-_PROSE = frozenset(("", "md", "mdx", "markdown", "rst", "text", "txt"))

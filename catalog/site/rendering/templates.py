@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from catalog.model import naming, paths
 from catalog.model.values import SEVERITIES
 from catalog.reading.findings import explanations
-from catalog.site.rendering import assets, formatting, highlight
+from catalog.site.rendering import assets, formatting
 from catalog.text import humanize, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
@@ -100,7 +100,6 @@ def _environment() -> Environment:
     }
     environment.tests["iso_time"] = formatting.is_iso_time
     environment.tests["rule"] = lambda code: code in explanations.sections()
-    environment.tests["prose"] = highlight.is_prose
     environment.tests["severity"] = SEVERITIES.__contains__
     return environment
 

@@ -46,18 +46,3 @@ def test_hostile_code_is_given_up_in_time(name: str, code: str) -> None:
 def test_a_file_is_of_the_language_of_its_name(path: str, language: str) -> None:
     """Others are shown without colours."""
     assert highlight.language_of(path) == language
-
-
-@pytest.mark.parametrize(
-    ("path", "is_prose"),
-    [
-        ("SKILL.md", True),
-        ("a/LICENSE", True),
-        ("Makefile", False),
-        ("a.py", False),
-        ("a.csv", False),
-    ],
-)
-def test_long_lines_of_texts_for_people_wrap(path: str, is_prose: bool) -> None:
-    """Those of code and data do not."""
-    assert highlight.is_prose(path) is is_prose
