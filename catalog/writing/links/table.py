@@ -177,10 +177,11 @@ def stored_links(
     db: Database, directory: DirectoryRow, skill_ids: Collection[str] | None = None
 ) -> dict[str, LinkRow]:
     """Return the entries of a directory by name: all, or those of some skill_ids."""
-    some = "" if skill_ids is None else " AND skill_id IN (SELECT value FROM json_each(?))"
+    wanted = "" if skill_ids is None else " AND skill_id IN (SELECT value FROM json_each(?))"
+    index = "directory" if skill_ids is None else "skill"
     rows = db.execute(
         "SELECT name, skill_id, target, former_target, is_linked, skill_md FROM links"
-        f" WHERE directory = ?{some} ORDER BY name",
+        f" INDEXED BY links_by_{index} WHERE directory = ?{wanted} ORDER BY name",
         [directory.id, *([] if skill_ids is None else [to_json(sorted(skill_ids))])],
     )
     return {row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4]), row[5]) for row in rows}
