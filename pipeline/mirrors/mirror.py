@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from catalog.filesystem import operations
-from catalog.filesystem.operations import descended, directory, remove
+from catalog.filesystem.operations import descended, directory, exchange_names, remove
 from catalog.model.errors import PullFailed
 from catalog.model.skill import GitOrigin
 from pipeline.mirrors.git import Git
@@ -126,7 +126,7 @@ class Mirror:
             git.create()
         ref = self._resolve(git)
         tree = self.tree
-        if tree and self.commit and self.commit in ref[1:]:
+        if tree and self.commit and self.commit in ref[1:] and not self._is_edited(git, tree):
             return Pulled(self.commit, tree)
         try:
             if _packs(git.repository) > _MOST_PACKS:
@@ -169,9 +169,19 @@ class Mirror:
         tree = git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
         if path:
             tree = _subtree(git, tree, path)
-        if tree != self.tree:
+        if tree != self.tree or self._is_edited(git, tree):
             self._check_out(git, tree)
         return Pulled(commit, tree)
+
+    def _is_edited(self, git: Git, tree: str) -> bool:
+        """Return whether the present content is not that of its commit, by the stats of files."""
+        index = git.folder / "index"
+        if not index.exists():
+            return True
+        content = self.folder / tree
+        env = {"GIT_WORK_TREE": str(content), "GIT_INDEX_FILE": str(index)}
+        git.run("ls-files", "-z", "--modified", "--deleted", "--others", env=env, cwd=content)
+        return bool((git.folder / "stdout").stat().st_size)
 
     def _check_out(self, git: Git, tree: str) -> None:
         with git.output("ls-tree", "-r", "-z", tree) as chunks:
@@ -188,6 +198,9 @@ class Mirror:
             )  # fmt: skip
             operations.sync(work)  # files that a power failure empties would never be pulled again
             with self._opened() as folder:
+                if tree == self.tree:  # it was edited
+                    exchange_names(made, self.folder / tree)
+                    return
                 remove(tree, folder)
                 os.rename("tree", tree, src_dir_fd=work, dst_dir_fd=folder)
 

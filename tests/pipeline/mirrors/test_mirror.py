@@ -350,6 +350,22 @@ def test_messages_hide_credentials(repository: Repository, tmp_path: Path) -> No
             mirror(tmp_path, repository.url).pull()
 
 
+def test_a_mirror_that_was_edited_is_restored(repository: Repository, tmp_path: Path) -> None:
+    """Edited, added and removed files of a mirror are as in the commit after the next pull."""
+    it = mirror(tmp_path, repository.url)
+    pull(it)
+    skill = Path(it.root) / "skills/one/SKILL.md"
+    text = skill.read_text()
+    skill.write_text("edited")
+    (Path(it.root) / "added").touch()
+    shutil.rmtree(Path(it.root) / "elsewhere")
+    pull(it)
+    assert skill.read_text() == text
+    assert files(it) == ["elsewhere/two/SKILL.md", "skills/one/SKILL.md"]
+    pull(it)
+    assert files(it) == ["elsewhere/two/SKILL.md", "skills/one/SKILL.md"]
+
+
 @pytest.mark.parametrize("part", ["", "work"])
 def test_a_link_in_place_of_a_mirror_is_not_followed(
     repository: Repository, tmp_path: Path, part: str
