@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -96,7 +97,10 @@ def update(
 
 
 def decisions(file: Path) -> Decisions:
-    """Return the decisions in force of a journal; none, with a warning, if it cannot be read."""
+    """Return the decisions in force of a journal.
+
+    One that cannot be read is kept under another name, with a warning.
+    """
     try:
         rows = json.loads(file.read_bytes())
         return Decisions(
@@ -108,7 +112,10 @@ def decisions(file: Path) -> Decisions:
     except FileNotFoundError:  # nobody has decided anything yet
         pass
     except (OSError, ValueError, KeyError, TypeError) as error:
-        log.warning("The decisions in %s cannot be taken over: %s", file, error)
+        kept = file.with_name(f"{file.name}.unreadable")
+        with suppress(OSError):
+            os.replace(file, kept)
+        log.warning("The decisions in %s cannot be taken over; see %s: %s", file, kept, error)
     return Decisions()
 
 

@@ -58,7 +58,7 @@ def test_a_decision_on_an_unknown_place_stays_in_force(file: Path) -> None:
     assert journal.decisions(file) == Decisions({("/r", "a"): PIN}, {("/r", "c"): "t"}, [])
 
 
-def test_a_journal_that_cannot_be_read_is_reported(
+def test_a_journal_that_cannot_be_read_is_kept_and_reported(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A missing one is as good as an empty one."""
@@ -69,7 +69,9 @@ def test_a_journal_that_cannot_be_read_is_reported(
         file.write_bytes(content)
         assert journal.decisions(file) == Decisions()
         assert f"The decisions in {file} cannot be taken over" in caplog.text
-    file.unlink()
+        kept = file.with_name("decisions.json.unreadable")
+        assert kept.read_bytes() == content
+    assert not file.exists()
     file.mkdir()
     caplog.clear()
     assert journal.decisions(file) == Decisions()
