@@ -251,7 +251,7 @@ SAFETY = "safety"
 
 
 def groups(findings: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the findings by rule: dangerous, other safety, errors, warnings, then the others.
+    """Return the findings by rule: dangers, errors, warnings, then notes; safety is first of each.
 
     A group has one `problem` for all, and a `fix` if it is the same for all.
     """
@@ -277,10 +277,8 @@ def _problem(code: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _rank(group: dict[str, Any]) -> tuple[bool, bool, int]:
-    severity = group["severity"]
-    is_safety = group["rows"][0]["profile"] == SAFETY and severity != "info"
-    return severity != "danger", not is_safety, SEVERITIES.index(severity)
+def _rank(group: dict[str, Any]) -> tuple[int, bool]:
+    return SEVERITIES.index(group["severity"]), group["rows"][0]["profile"] != SAFETY
 
 
 class TreeLine(NamedTuple):

@@ -306,6 +306,20 @@ def test_even_an_injected_script_would_not_run(page: Page, seen: Seen) -> None:
     seen.complaints.clear()
 
 
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=lambda size: str(size[0]))
+def test_the_tabs_of_a_skill_keep_their_place(page: Page, size: tuple[int, int]) -> None:
+    """A click on one shows its part, and moves the tabs at most up to the edge of the window."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(reduced_motion="reduce")
+    page.goto("/skills/oddity")
+    places = set()
+    for tab in page.locator(".tabs a").all():
+        tab.click()
+        expect(page.locator(tab.get_attribute("href") or "")).to_be_in_viewport()
+        places.add(page.locator(".tabs").evaluate("each => each.getBoundingClientRect().top"))
+    assert len(places) == 1
+
+
 def test_a_path_is_copied(page: Page) -> None:
     """A click copies the folder's path and confirms it."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

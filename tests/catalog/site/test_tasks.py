@@ -97,7 +97,7 @@ TASKS = [
         _text("Copied"),
     ),
     Task("dangerous skills", "", [_link("With dangerous content")], _text("Hostile.")),
-    Task("download", "word count", [_found("oddity"), _link("download it as ZIP")], _text("ZIP")),
+    Task("download", "word count", [_found("oddity"), _link("Download ZIP")], _text("ZIP")),
     Task(
         "share a line of a version",
         "csv prof",
@@ -155,7 +155,7 @@ def test_shared_lines_and_downloads_are_of_a_version(page: Page, library: Librar
     assert re.search(r"profile_csv\.py\?version=[\d-]+#L4$", page.url)
     page.goto("/skills/oddity")
     with page.expect_download() as download:
-        page.get_by_role("link", name="download it as ZIP").click()
+        page.get_by_role("link", name="Download ZIP").click()
     assert download.value.suggested_filename.endswith(".zip")
 
 

@@ -110,7 +110,7 @@ def test_pages_errors_and_health_are_no_reads(site: Site, usage: Path, path: str
 
 def test_the_page_of_a_skill_says_how_often_it_was_read(site: Site, usage: Path) -> None:
     """In one line, once there is something to say."""
-    assert "Not read in 30 days." in site.get("/skills/pdf").text
+    assert "No read is counted yet." in site.get("/skills/pdf").text
     today = database.today()
     long_ago = (today - timedelta(days=100)).isoformat()
     database.add(usage, {SkillRead("pdf", "v1", "mcp", long_ago): 5}, today)
@@ -193,7 +193,7 @@ def test_a_locked_database_delays_no_read(site: Site, usage: Path) -> None:
     with closing(sqlite3.connect(usage, isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")
         assert site.get("/skills/pdf/files/SKILL.md").status_code == 200
-        assert "Not read in 30 days." in site.get("/skills/pdf").text
+        assert "No read is counted yet." in site.get("/skills/pdf").text
     assert counted(site, usage) == {"pdf": 1}
 
 
