@@ -230,6 +230,8 @@ def open_catalog(path: Path) -> Database:
     """Open a catalog that another process may be writing. Raises NotInCatalog, CatalogUnusable."""
     refuse_directory(path)
     if not path.is_file():
+        if is_locked(lock_of(path)):
+            raise NotInCatalog(f"The catalog {path} is being built; try again in a moment.")
         raise NotInCatalog(
             f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
         )

@@ -35,7 +35,9 @@ def find_skill(
         message = f"The skill {shown(found['name'])} is {found['status']}{advice}."
     similar = db.execute(_SIMILAR, {"asked": asked, "only_active": bool(statuses)})
     names = sorted({name for (name,) in similar})
-    raise NotInCatalog(f"{message} {suggestions.known(asked, names)}")
+    is_whole = db.execute("SELECT last_full_scan FROM health").fetchone()[0]
+    until = "" if is_whole else " The catalog is being built; more skills may follow."
+    raise NotInCatalog(f"{message} {suggestions.known(asked, names)}{until}")
 
 
 def skill_id_of_bare_name(db: Database, name: str) -> str | None:
@@ -109,15 +111,6 @@ def find_in_folder(db: Database, folder: str) -> Row:
     )
 
 
-def places_of(db: Database, skill_id: str) -> list[str]:
-    """Return the paths of the folders with a skill_id that are not removed, the active first."""
-    return [path for (path,) in db.execute(_PLACES, [skill_id])]
-
-
-_PLACES = """
-    SELECT root || '/' || path FROM skills WHERE skill_id = ? AND status != 'removed'
-    ORDER BY status != 'active', root, path
-"""
 _FOLDER = """
     SELECT *, root || '/' || path = :folder AS is_exact FROM skills
     WHERE status != 'removed' AND :folder IN (path, root || '/' || path)
@@ -127,7 +120,6 @@ _SKILL = f"""
     ORDER BY status = 'active' DESC, (name = :asked) != :by_id DESC, {IS_WITHHELD} DESC,
              status = 'removed', iif(status = 'removed', last_changed, '') DESC, id LIMIT 1
 """
-_REMOVED = "SELECT DISTINCT name FROM skills WHERE status = 'removed' ORDER BY name"
 _SIMILAR = """
     SELECT name FROM skills WHERE status = 'active' OR NOT :only_active
     ORDER BY lower(substr(name, 1, 1)) = lower(substr(:asked, 1, 1)) DESC,

@@ -20,6 +20,7 @@ from pipeline.cli.options import (
     PATH,
     USAGE_ERROR,
     GlobalOptions,
+    to_copy,
     with_global_options_first,
 )
 
@@ -37,7 +38,7 @@ def main() -> None:
         error.show()
         code = USAGE_ERROR
     except SkilldropError as error:
-        click.echo(f"skilldrop: {error}", err=True)
+        click.echo(to_copy(f"skilldrop: {error}"), err=True)
         code = USAGE_ERROR
     except BrokenPipeError:  # the reader has stopped, such as `head`
         sys.stderr.close()

@@ -1,6 +1,8 @@
 """Shared parts of commands: exit codes, options, settings, questions."""
 
 import json
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -78,6 +80,17 @@ def with_global_options_first(words: Sequence[str]) -> list[str]:
 
 
 _GLOBAL_OPTIONS = ("--config", "--watched", "--data")
+
+
+def to_copy(text: str) -> str:
+    """Return a text whose commands have the global options of this one, so that they fit it."""
+    words = with_global_options_first(sys.argv[1:])
+    names = [word for word in words if word.partition("=")[0] in _GLOBAL_OPTIONS]
+    given = words[: sum(1 if "=" in name else 2 for name in names)]
+    return _COMMAND.sub(lambda found: " ".join([found[0], *map(shlex.quote, given)]), text)
+
+
+_COMMAND = re.compile(r"(?<=`)skilldrop(?= [a-z])|(?m:(?<=^    )skilldrop(?= [a-z]))")
 
 
 def with_settings(command: Callable[..., Any]) -> Callable[..., Any]:

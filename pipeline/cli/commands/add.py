@@ -29,6 +29,7 @@ from pipeline.cli.options import (
     PATH,
     Answer,
     as_json_option,
+    to_copy,
     to_json,
     with_catalog,
     with_settings,
@@ -159,7 +160,7 @@ def _addition_lines(addition: Addition, *, dry_run: bool) -> Iterator[str]:
     elif dry_run:
         yield f"Would be added as {place}; nothing was copied."
     else:
-        yield f"Added {place}. `skilldrop status` says if it does not reach agents."
+        yield to_copy(f"Added {place}. `skilldrop status` says if it does not reach agents.")
 
 
 @click.command()
@@ -185,7 +186,7 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
         if row["status"] == "removed":
             raise NotPossible(f"The folder of {shown(skill)} is gone already.")
         by_name = skill in (row["name"], row["bare_name"], row["skill_id"])
-        if by_name and len(places := lookup.places_of(db, row["skill_id"])) > 1:
+        if by_name and len(places := _places(db, row["skill_id"])) > 1:
             raise NotPossible(
                 f"{len(places)} folders have the name {shown(skill)}: {few(places)}. Name the one "
                 "to remove by its path."
@@ -196,7 +197,13 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
             undo = f" `skilldrop restore {asked}` brings its newest version back."
     moved = trash.move(db, *place, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
-    return Answer(moved._asdict(), [visible(f"Moved {moved.path} to {moved.trash}.{undo}{along}")])
+    line = f"Moved {moved.path} to {moved.trash}.{undo}{along}"
+    return Answer(moved._asdict(), [to_copy(visible(line))])
+
+
+def _places(db: Database, skill_id: str) -> list[str]:
+    rows = skill_facts.folders_of(db, skill_id)
+    return [f"{row['root']}/{row['path']}" for row in rows if row["status"] != "removed"]
 
 
 def _archive(settings: Settings, asked: str) -> tuple[str, str] | None:

@@ -15,7 +15,7 @@ from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.store import Store
 from pipeline.cli.extras import needing
-from pipeline.cli.options import DONE, FINDINGS, Answer, with_json, with_settings
+from pipeline.cli.options import DONE, FINDINGS, Answer, to_copy, with_json, with_settings
 from pipeline.cli.output import terminal
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
@@ -71,7 +71,7 @@ def scan(settings: Settings, deep: bool, scheduler: str | None) -> Answer:
     for problem in (*result.failures, *pulls.of_pulled(settings, result.report.troubles)):
         click.echo(f"skilldrop: {problem}", err=True)
     code = FINDINGS if result.failures or result.report.troubles else DONE
-    return Answer(result.as_json(), _lines(result), code)
+    return Answer(result.as_json(), map(to_copy, _lines(result)), code)
 
 
 def _engine(scheduler: str | None) -> AbstractContextManager[Engine]:

@@ -19,7 +19,7 @@ from catalog.reading.skills import skill_facts
 from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, with_catalog
+from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, to_copy, with_catalog
 from pipeline.cli.output import skills, terminal
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.skills import finding_line
@@ -59,7 +59,9 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     state["restart"] = _restart(state["health"])
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
     text = health(state) if check else report(state)
-    return Answer(state, [text], FINDINGS if check and not health_of(state).is_followed else DONE)
+    return Answer(
+        state, [to_copy(text)], FINDINGS if check and not health_of(state).is_followed else DONE
+    )
 
 
 def _restart(health: Mapping[str, Any]) -> str | None:

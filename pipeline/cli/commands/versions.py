@@ -17,6 +17,7 @@ from pipeline.cli.options import (
     FINDINGS,
     Answer,
     as_json_option,
+    to_copy,
     with_catalog,
     with_json,
     with_settings,
@@ -116,7 +117,7 @@ def _chosen(history: Mapping[str, Any]) -> Answer:
         if history["pinned_to"]
         else f"{skill} follows its folder; version {current} is published."
     )
-    return Answer(history, [line])
+    return Answer(history, [to_copy(line)])
 
 
 @click.command()
@@ -174,7 +175,7 @@ def _list(_: object, db: Database) -> Answer:
     lines = [line for version in waiting for line in _version_lines(version)]
     lines.append(f"{counted(len(waiting), 'version')} to review.")
     facts = [version.facts for version in waiting]
-    return Answer(facts, lines, FINDINGS if waiting else DONE)
+    return Answer(facts, map(to_copy, lines), FINDINGS if waiting else DONE)
 
 
 def _version_lines(waiting: reading_review.Waiting) -> Iterator[str]:

@@ -183,7 +183,7 @@ def test_status_lists_problems_with_reasons(call: Any, watched: Path) -> None:
     assert code == 0
     assert "Not watching" in out
     assert "2 active, 1 rejected" in out
-    assert "broken/SKILL.md:1: frontmatter-missing" in out
+    assert "error: broken/SKILL.md:1  frontmatter-missing" in out
     assert "rejected: broken  The file does not start with frontmatter" in out
     found = json.loads(call("status", "--json")[1])
     assert [row["path"] for row in found["rejected"]] == ["broken"]

@@ -49,11 +49,11 @@ def test_a_second_up_says_that_the_first_runs(serving: Serving, words: list[obje
     """It names the site of the first, if that has one."""
     done = run("up", *words)
     assert done.returncode == 2
-    assert "`skilldrop up` runs here already. The catalog is being written by" in done.stderr
+    assert " up` runs here already. The catalog is being written by" in done.stderr
     with closing(sqlite3.connect(serving.settings.catalog_path)) as db, db:
         db.execute("UPDATE health SET site_host = '127.0.0.1', site_port = 8123")
     done = run("up", *words)
-    assert "`skilldrop up` runs here already; its site is http://127.0.0.1:8123/. " in done.stderr
+    assert " up` runs here already; its site is http://127.0.0.1:8123/. " in done.stderr
 
 
 def test_the_check_of_a_well_service_fails_with_a_name_conflict(

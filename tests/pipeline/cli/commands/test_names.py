@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.database.lock import WriterLock
 from tests.support.program import run
 from tests.support.skills import write_skill
 
@@ -93,3 +94,22 @@ def test_add_says_that_a_name_is_taken() -> None:
     assert "/watched/zzz has the name csv-profile, too, and only one of the two" in said
     write_skill(Path("drafts/zzz"), name="csv-profile")
     assert "too" not in run("add", "drafts/zzz", "--replace").stdout
+
+
+def test_commands_to_copy_have_the_options_that_were_given() -> None:
+    """In results and in errors, before or after the command, and quoted for a shell."""
+    Path("my settings.toml").write_text('data = "var"\n[[roots]]\npath = "watched"\n')
+    options = "skilldrop --config 'my settings.toml'"
+    assert f"`{options} up` starts it" in run("status", "--config", "my settings.toml").stdout
+    Path("var/catalog.db").unlink()
+    said = run("--config=my settings.toml", "show", "csv-profile").stderr
+    assert "`skilldrop '--config=my settings.toml' scan`" in said
+
+
+def test_a_catalog_that_is_being_built_is_not_called_missing() -> None:
+    """While a service or a scan has its lock, another scan is no advice."""
+    Path("var/catalog.db").unlink()
+    lock = WriterLock(Path("var/catalog.db.lock"))
+    assert "is being built; try again in a moment" in run("show", "csv-profile").stderr
+    lock.close()
+    assert "yet. Make one with" in run("show", "csv-profile").stderr
