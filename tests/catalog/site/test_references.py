@@ -64,9 +64,9 @@ def test_the_page_shows_uses_users_and_all_needed_skills(far: Site) -> None:
     assert shown("user") == (
         "Related skills Needs, in all deeper needed Uses needed needed"
         " other 3 links broken for agents Leads to no skill ../none/SKILL.md SKILL.md:7"
-        " Similar skills"
     )
-    assert shown("other") == "Related skills Used by user 3 links Similar skills"
+    assert shown("other") == "Related skills Used by user 3 links"
+    assert '<a href="/skills/other/similar">' in far.get("/skills/other").text
     assert "Needs, in all needed Uses" in shown("deeper")
 
 
