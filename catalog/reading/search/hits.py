@@ -72,12 +72,6 @@ def _excerpt(text: str, match: "re.Match[str]", words: "Words", marks: tuple[str
     return f"{'…' if cut_before else ''}{marked}{'…' if cut_after else ''}"
 
 
-def beginning(text: str) -> str:
-    """Return the beginning of a text in one line."""
-    shown = " ".join(text[:LENGTH].split())
-    return f"{shown}…" if len(text) > LENGTH else shown
-
-
 class Words:
     """Words of a query as they stand in texts: by their stems as in the index, or by a beginning.
 
@@ -95,7 +89,7 @@ class Words:
                 self._stems.add(stem(rest))
                 self._beginnings += (rest,) * bool(star)
                 while not rest.startswith(head):  # `seri` is the stem of series, `happi` of happy
-                    head = head[:-1]
+                    head = head[:-1] or rest[0]
                 heads.append(head)
         either, starts = ("|".join(map(re.escape, each)) or "(?!)" for each in (pieces, heads))
         self._pattern = re.compile(
@@ -217,9 +211,9 @@ def said_and_found(hit: Hit, words: Words, marks: tuple[str, str]) -> tuple[str,
 def _snippet(row: Row, words: Words, marks: tuple[str, str], number: int) -> str:
     body = row["body"] or ""
     texts = (row["description"], body[:LOOKED_AT], body)
-    return excerpt(texts, words, marks, min(number, ENOUGH)) or beginning(
-        row["description"] or row["status_reason"] or ""
-    )
+    instead = " ".join((row["description"] or row["status_reason"] or "").split())
+    found = excerpt(texts, words, marks, min(number, ENOUGH))
+    return found or truncate.shorten(instead, LENGTH)
 
 
 def _others(row: Row) -> Others:

@@ -22,6 +22,7 @@ MARKS = ("[", "]")
         ("Two\n  lines of  it", "lines", "Two [lines] of it"),
         ("Nothing of that.", "invoice", None),
         ("Anything.", "( * [", None),
+        ("Each élan.", "élan", "Each [élan]."),
         ("Servers serve a series.", "series", "Servers serve a [series]."),
         ("Oriented at run_series.", "orientation series", "[Oriented] at run_[series]."),
         ("# Steps\n\nThe **needle**.\n\n- Thread", "needle", "The [needle]."),
