@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from urllib.parse import parse_qs
 
 from catalog.pull.site import BROKEN, LOCK_FILE, Refused, SiteError, check_name, check_path
 
@@ -106,9 +107,10 @@ class Folder:
     ) -> Pulled:
         """Make the folder equal to the published skills; return what was done.
 
-        agrees is asked with a sentence before most skills are removed, and before anything is
-        replaced by that of another catalog. step is called with the number of skills fetched and
-        to fetch. Raises SiteError, NotPossible and OSError; what was done by then stays.
+        agrees is asked with a sentence before most skills are removed, before any is that another
+        kind of selection leaves out, and before anything is replaced by that of another catalog.
+        step is called with the number of skills fetched and to fetch. Raises SiteError, NotPossible
+        and OSError; what was done by then stays.
         """
         result = Pulled()
         with self._alone():
@@ -124,10 +126,13 @@ class Folder:
             ):
                 result.withheld.extend(self.skills)
                 return result
-            self.catalog, self.query, self.etag = listing.catalog, query, ""
+            is_other = bool(self.skills) and kind(query) != kind(self.query)
+            self.catalog, self.etag = listing.catalog, ""
+            self.query = self.query if is_other else query
             try:
                 self._update(site, listing.skills, states, result, step)
-                self._withdraw(listing, result, agrees)
+                self._withdraw(listing, result, agrees, is_other=is_other)
+                self.query = self.query if result.withheld else query
                 result.repaired += (name for name, each in self.skills.items() if each.repaired)
                 if result.is_whole:
                     self.etag = listing.etag
@@ -197,15 +202,17 @@ class Folder:
         self.skills[name] = locked._replace(former_files=None)
         (result.updated if locked.former_files else result.added).append(name)
 
-    def _withdraw(self, listing: Listing, result: Pulled, agrees: Callable[[str], bool]) -> None:
-        """Remove the skills that are no longer published."""
+    def _withdraw(
+        self, listing: Listing, result: Pulled, agrees: Callable[[str], bool], *, is_other: bool
+    ) -> None:
+        """Remove the skills that are no longer published, or no longer selected."""
         gone = [name for name in self.skills if name not in listing.skills]
         if not gone:
             return
         total = len(self.skills)
         if not listing.is_complete:
             result.reason = "The site is still building its catalog."
-        elif 2 * len(gone) > total:
+        elif is_other or 2 * len(gone) > total:
             self._may(agrees, f"{len(gone)} of {total} skills would be removed.", result)
         if result.reason:
             result.withheld.extend(gone)
@@ -222,7 +229,7 @@ class Folder:
     def _may(self, agrees: Callable[[str], bool], sentence: str, result: Pulled) -> bool:
         """Ask before a great change; note the sentence if nobody agrees."""
         if not (is_agreed := agrees(sentence)):
-            result.reason = sentence
+            result.reason = f"{sentence} Add --yes to agree, or choose another DIR."
         return is_agreed
 
     def _is_in_the_way(self, name: str, state: State | None, result: Pulled) -> bool:
@@ -307,6 +314,12 @@ class Folder:
             file.flush()
             os.fsync(file.fileno())
         os.replace(new, self.path / LOCK_FILE)
+
+
+def kind(query: str) -> tuple[object, ...]:
+    """Return what a query string selects, where all names count as one."""
+    given = parse_qs(query, keep_blank_values=True)
+    return (*map(given.get, ("index", "level", "tag")), bool({"only", "also"} & given.keys()))
 
 
 def _files(folder: Path) -> dict[str, str]:

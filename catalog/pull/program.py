@@ -8,13 +8,14 @@ import os
 import sys
 import time
 from dataclasses import asdict
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from catalog.pull import timer
-from catalog.pull.folder import Folder, NotPossible, Pulled
+from catalog.pull.folder import Folder, NotPossible, Pulled, kind
 from catalog.pull.site import Site, SiteError
 
 if TYPE_CHECKING:
@@ -28,9 +29,11 @@ DESCRIPTION = """\
 Keep the published skills of a site in DIR, for the agents of this machine.
 
 Only differences are fetched, each byte is compared with its digest, and each folder is exchanged
-in one step. Skills that are no longer published are removed. A folder that skilldrop did not make,
-or that was edited here, stays; delete it to get the published one. Exit 1 if something stays so.
-Without DIR it is ~/.claude/skills if there is a folder ~/.claude, else ~/.agents/skills."""
+in one step. Skills that are no longer published are removed. Names of --only add to those that an
+earlier pull to DIR named, until --drop names them; another selection removes none unasked. A
+folder that skilldrop did not make, or that was edited here, stays; delete it to get the published
+one. Exit 1 if something stays so. Without DIR it is ~/.claude/skills if there is a folder
+~/.claude, else ~/.agents/skills."""
 
 EXAMPLES = """\
 Examples:
@@ -48,6 +51,7 @@ def parser(program: str) -> argparse.ArgumentParser:
         description=DESCRIPTION,
         epilog=EXAMPLES.format(program),
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=96),
+        allow_abbrev=False,
     )
     add = result.add_argument
     add("site", metavar="URL", help="address of the site")
@@ -56,6 +60,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     add("--level", action="append", metavar="LEVEL", help="only this level; may be repeated")
     add("--tag", action="append", metavar="TAG", help="only this tag; may be repeated")
     add("--only", action="append", metavar="SKILL", help="only this skill; may be repeated")
+    add("--drop", action="append", metavar="SKILL", help="no longer this one of --only")
     add("--repair", action="store_true", help="repair SKILL.md where agents would not load it")
     add("--token-file", type=Path, metavar="FILE", help="file with the token of a reader")
     add("--every", type=_seconds, metavar="TIME", help="repeat, such as every 15m, 2h or 1d")
@@ -67,7 +72,7 @@ def parser(program: str) -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None, program: str = "pull.pyz") -> int:
     """Run the program; return its exit code."""
-    given = parser(program).parse_args(arguments)
+    given = _given(parser(program), arguments)
     folder = (given.folder or _usual()).expanduser()
     try:
         if given.install_timer:
@@ -92,6 +97,18 @@ def main(arguments: list[str] | None = None, program: str = "pull.pyz") -> int:
         return INTERRUPTED
 
 
+def _given(parser: argparse.ArgumentParser, arguments: list[str] | None) -> argparse.Namespace:
+    """Return the arguments; exit with a sentence if they are none."""
+    given, others = parser.parse_known_args(arguments)
+    if others:
+        name = others[0].partition("=")[0]
+        near = get_close_matches(name, parser.format_help().split(), 1) if name[0] == "-" else []
+        parser.error(f"there is no {name}" + "".join(f"; the nearest is {each}" for each in near))
+    if given.drop and (given.every or given.install_timer):
+        parser.error("--drop is for one pull; give it without a repetition")
+    return given
+
+
 def _once(given: argparse.Namespace, folder: Path) -> int:
     """Pull once, and say what was done."""
     token = os.environ.get("SKILLDROP_TOKEN")
@@ -100,10 +117,10 @@ def _once(given: argparse.Namespace, folder: Path) -> int:
     selection = {key: value for key in _SELECTING if (value := getattr(given, key))}
     if given.repair:
         selection["repair"] = "1"
-    site = Site(given.site, token)
-    result = Folder(folder).pull(
+    site, there = Site(given.site, token), Folder(folder)
+    result = there.pull(
         site,
-        urlencode(selection, doseq=True),
+        _query(selection, given.drop or [], there),
         partial(agrees, given.yes),
         _progress if sys.stderr.isatty() else lambda *_: None,
     )
@@ -115,6 +132,23 @@ def _once(given: argparse.Namespace, folder: Path) -> int:
 
 
 _SELECTING = ("index", "level", "tag", "only")
+
+
+def _query(selection: dict[str, list[str]], dropped: list[str], there: Folder) -> str:
+    """Return a selection as a query string, with the names that were asked for before."""
+    only = selection.get("only", [])
+    if not (only or dropped):
+        return urlencode(selection, doseq=True)
+    named = selection | {"also": [""]}  # an empty name selects nothing
+    is_same = kind(urlencode(named, doseq=True)) == kind(there.query)
+    former = parse_qs(there.query) if is_same else {}
+    asked = sorted({*former.get("only", []), *former.get("also", [])})
+    for name in dropped:
+        if name not in asked:
+            known = ", ".join(asked) or "none"
+            raise NotPossible(f"{name} is not among the skills that --only named there: {known}.")
+    also = [name for name in asked if name not in (*only, *dropped)]
+    return urlencode(named | {"also": also or ([] if only else [""])}, doseq=True)
 
 
 def said(result: Pulled, folder: Path) -> Iterator[str]:

@@ -36,8 +36,11 @@ def _listing(db: Database, context: RequestContext) -> Response:
     )
     if index := context.parameter("index"):
         selection = query.index_spec(db, index).selection
-    elif any(selection):
-        offered.check_typed(db, selection, among=offered.IN_INDEX)
+    else:
+        if any(selection):
+            offered.check_typed(db, selection, among=offered.IN_INDEX)
+        also = context.parameters("also")  # asked for before, published or not
+        selection = selection._replace(names=(*selection.names, *also))
     skills = offered.pulled(db, selection)
     if context.parameter("repair") == "1":
         needing = repair.repairable(db)

@@ -134,7 +134,9 @@ def test_most_skills_are_removed_only_if_somebody_agrees(place: Path, served: Pu
     served.skills.clear()
     result = pull(place, served)
     assert (result.withheld, result.removed) == (["a", "b", "c"], [])
-    assert result.reason == "3 of 3 skills would be removed."
+    assert result.reason == (
+        "3 of 3 skills would be removed. Add --yes to agree, or choose another DIR."
+    )
     assert pull(place, served, yes=True).removed == ["a", "b", "c"]
 
 

@@ -132,6 +132,43 @@ def test_a_selection_is_asked_for(tmp_path: Path, served: PullSite) -> None:
     assert served.requests[0][0] == "/pull.json?tag=a+b&tag=c&only=pdf"
 
 
+def test_one_more_skill_takes_none_away(tmp_path: Path, served: PullSite) -> None:
+    """Names add up until one is dropped; the site is asked for those of before apart."""
+    for words in (["--only", "pdf"], ["--only", "csv"], ["--drop", "pdf"], ["--drop", "csv"]):
+        assert skilldrop.run("pull", served.url, tmp_path / "s", *words).returncode == 0
+    asked = [path for path in served.paths() if path.startswith("/pull.json")]
+    assert [path.partition("?")[2] for path in asked] == [
+        "only=pdf",
+        "only=csv&also=pdf",
+        "also=csv",
+        "also=",
+    ]
+    done = skilldrop.run("pull", served.url, tmp_path / "s", "--drop", "pdf")
+    assert done.stderr == "Error: pdf is not among the skills that --only named there: none.\n"
+
+
+def test_another_selection_removes_nothing_unasked(tmp_path: Path, served: PullSite) -> None:
+    """Not even one of many, and not the second time either."""
+    for name in ("a", "b", "c"):
+        served.publish(name, {"SKILL.md": "---\nname: x\n---\n"})
+    skilldrop.run("pull", served.url, tmp_path / "s")
+    del served.skills["a"]
+    for _ in range(2):
+        done = skilldrop.run("pull", served.url, tmp_path / "s", "--tag", "x")
+        assert done.returncode == 1
+        assert "1 of 4 skills would be removed. Add --yes to agree, or choose" in done.stdout
+    done = skilldrop.run("pull", served.url, tmp_path / "s", "--tag", "x", "--yes")
+    assert "1 removed" in done.stdout
+
+
+def test_an_option_is_never_shortened(tmp_path: Path, served: PullSite) -> None:
+    """The nearest one is named instead."""
+    done = skilldrop.run("pull", served.url, "--token-fil", tmp_path / "s")
+    assert done.returncode == 2
+    assert "there is no --token-fil; the nearest is --token-file" in done.stderr
+    assert served.paths() == []
+
+
 def test_it_repeats_itself_after_an_error(
     tmp_path: Path, served: PullSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

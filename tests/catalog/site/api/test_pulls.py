@@ -36,6 +36,8 @@ def test_it_lists_what_a_model_may_see(site: Site) -> None:
         ({"index": "company"}, ["dup"]),
         ({"index": "nothing"}, None),
         ({"only": "secret"}, None),
+        ({"only": "dup", "also": ["worse", "gone"]}, ["dup", "worse"]),
+        ({"also": ""}, []),
     ],
 )
 def test_a_selection_is_that_of_links(
