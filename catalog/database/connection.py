@@ -59,7 +59,7 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
         # In WAL mode NORMAL never corrupts the file. A power cut can lose the last commits; the
         # scan at the next start brings them back from the roots.
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -8000")
+        connection.execute("PRAGMA cache_size = -32000")
     except BaseException:
         connection.close()
         raise
