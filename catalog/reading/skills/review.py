@@ -34,14 +34,23 @@ class Waiting(NamedTuple):
 
 
 def find(db: Database, asked: Asked) -> Row:
-    """Return the row of the version that a reviewer means. Raises NotInCatalog."""
+    """Return the row of the version that a reviewer means. Raises NotInCatalog.
+
+    One that replaced another in the queue is meant only if it is named: few can have seen it.
+    """
     values = {"asked": asked.skill.rstrip("/"), "version": asked.version}
     rows = db.rows(_REVIEWED, values)
     if not asked.version:
         rows = [row for row in rows if row["review"] == "waits"] or rows
     rows = [row for row in rows if row["is_folder"]] or rows
     if len(rows) == 1:
-        return rows[0]
+        (row,) = rows
+        if asked.version or row["review"] != "waits" or not db.row(_REPLACING, row):
+            return row
+        raise NotInCatalog(
+            f"Version {row['version']} of {shown(row['name'])} replaced one that waited. Read its "
+            f"changes with `skilldrop review`, then add --version {row['version']}."
+        )
     if rows:
         full = list(dict.fromkeys(row["name"] for row in rows))
         folders = [f"{row['root']}/{row['path']}" for row in rows]
@@ -175,6 +184,10 @@ _REVIEWED = f"""
                      UNION SELECT skill FROM versions WHERE skill_id = :asked AND review = 'waits')
         AND iif(:version IS NULL, v.id = {NEWEST}, v.version = :version)
 """
+_REPLACING = """
+    SELECT 1 FROM versions WHERE review = 'waits'
+        AND id = (SELECT max(id) FROM versions WHERE skill = :skill AND id < :id)
+"""
 _OF_SKILL = f"""
     SELECT v.version, v.review, v.ingested_at, r.decided_by, r.decided_at, r.why
     FROM skills AS s JOIN versions AS v ON v.id = {NEWEST}
@@ -185,8 +198,9 @@ _DECISION = """
     SELECT decision, decided_by, decided_at, why FROM reviews WHERE digest = ?
     ORDER BY id DESC LIMIT 1
 """
-_SAME_CONTENT = """
+_SAME_CONTENT = f"""
     SELECT s.skill_id, s.name, s.root, s.path, s.status, p.version AS current_version,
+           iif(max(v.id) = {NEWEST}, {DANGERS}, NULL) AS dangers,
            max(v.id) = s.current_version_id AND s.status = 'active' AS is_published
     FROM versions AS v JOIN skills AS s ON s.id = v.skill
     LEFT JOIN versions AS p ON p.id = s.current_version_id

@@ -214,8 +214,9 @@ _by = click.option("--by", help="Name of the reviewer, by default your user name
 def approve(settings: Settings, /, **asked: str | None) -> Answer:
     """Let agents get a version of SKILL that waits for review.
 
-    SKILL is a name or a folder. With --version, any newer version stays in the queue. The approval
-    is for the content: the same content in another folder needs no second approval.
+    SKILL is a name or a folder. With --version, any newer version stays in the queue; one that
+    replaced another there needs it. The approval is for the content: the same content in another
+    folder needs no second approval.
 
     \b
     Examples:
@@ -261,6 +262,8 @@ def _decided(decision: str, result: Mapping[str, Any]) -> Iterator[str]:
         else:
             state = f"agents get version {skill['current_version']}"
         yield visible(f"    {skill['name']} in {skill['root']}/{skill['path']}: {state}")
+        if decision == "approved" and skill["dangers"]:
+            yield visible(f"    approved with its dangers: {skill['dangers']}")
 
 
 def _user() -> str:
