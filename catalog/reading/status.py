@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, get_args
 
-from catalog.database.expressions import AWAITING_REVIEW, NEWEST
+from catalog.database.expressions import AWAITING_REVIEW, IS_NEWEST, NEWEST
 from catalog.database.queries import Database
 from catalog.listings import refusals
 from catalog.model import naming
@@ -39,6 +39,7 @@ def load(db: Database) -> dict[str, Any]:
         "health": {key: value for key, value in state["health"].items() if key != "id"},
         "counts": counts(db),
         "findings": findings_by_severity(db),
+        "apart": db.execute(_APART).fetchone()[0],
         "dangers": [row | {"reason": _of_danger(row)} for row in review.dangerous(db)],
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
         "indexes": [_of_index(db, row) for row in index_views.indexes(db)],
@@ -97,6 +98,10 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"taken": json.loads(row["taken"])} if "taken" in row else row
 
 
+_APART = f"""
+    SELECT count(*) FROM skills AS s INDEXED BY skills_by_pinned_version_id
+    WHERE s.pinned_version_id IS NOT NULL AND s.status = 'active' AND NOT {IS_NEWEST}
+"""
 _SKILLS = "SELECT root, path, status_reason AS reason FROM skills WHERE {} ORDER BY root, path"
 _FINDINGS = """
     SELECT root, folder AS path, message AS reason FROM findings

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from catalog.database.queries import Database, Row
 from catalog.filesystem.operations import descended, directory, sync
 from catalog.model.errors import NotPossible
+from catalog.model.naming import argument
 from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import Place, RootSpec
 from catalog.reading import lookup
@@ -38,7 +39,8 @@ def restore(
     if skill["status"] != "removed" and not is_gone:
         raise NotPossible(
             f"{skill['name']} is not removed: its folder is {skill['root']}/{skill['path']}. "
-            "`skilldrop pin` publishes an earlier version of it."
+            f"`skilldrop remove {argument(skill)}` makes room for an earlier version of it there; "
+            "`skilldrop pin` publishes one and leaves the folder alone."
         )
     package = kept(db, packages, skill, version)
     top, path = _place(skill, roots, to)

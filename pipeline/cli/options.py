@@ -114,9 +114,16 @@ def with_catalog(command: Callable[..., Answer]) -> Callable[..., int]:
     @wraps(command)
     def run(settings: "Settings", *arguments: Any, **options: Any) -> Answer:
         from catalog.database.connection import explained, open_catalog
+        from catalog.model.errors import NotInCatalog
+        from pipeline.config import loader
 
         with explained(settings.catalog_path):
-            return command(settings, open_catalog(settings.catalog_path), *arguments, **options)
+            try:
+                db = open_catalog(settings.catalog_path)
+            except NotInCatalog as error:
+                file = loader.file_in_force(click.get_current_context().obj.config)
+                raise NotInCatalog(f"{error} Settings: {file or 'no file was found'}.") from None
+            return command(settings, db, *arguments, **options)
 
     return with_json(with_settings(run))
 

@@ -172,9 +172,10 @@ def trouble_of_root(root: str) -> str | None:
     try:
         os.scandir(root).close()
     except OSError as error:
+        create = "Create it, name" if isinstance(error, FileNotFoundError) else "Name"
         return (
-            f"The root {root} cannot be read: {error.strerror}."
-            " Create it, name another with --watched, or run `skilldrop config init`."
+            f"The root {root} cannot be read: {error.strerror}. {create} another"
+            " with --watched, or run `skilldrop config init`."
         )
     return None
 

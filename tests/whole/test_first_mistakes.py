@@ -78,6 +78,9 @@ def test_the_directory_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     said = refused("up")
     assert "elsewhere/watched cannot be read: No such file or directory. Create it, name" in said
     assert "`skilldrop config init`" in said
+    assert refused("status").endswith(" Settings: no file was found.\n")
+    (tmp_path / "elsewhere/watched").touch()
+    assert "Not a directory. Name another with --watched" in refused("up")
 
 
 def test_a_setting_has_a_typo(tmp_path: Path) -> None:

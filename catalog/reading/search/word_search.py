@@ -104,12 +104,12 @@ class Results:
     def explanation(self) -> str:
         """Sentences about words and filters without a match; empty if there are none."""
         sentences = [
-            f"No skill contains {suggestions.shown(word)}; searched for '{used}'."
+            f"No published skill contains {suggestions.shown(word)}; searched for '{used}'."
             for word, used in self.query.corrections
         ]
         if self.query.unknown:
             words = ", ".join(map(suggestions.shown, self.query.unknown[:5]))
-            sentences.append(f"No skill contains {words}.")
+            sentences.append(f"No published skill contains {words}.")
         if self.query.left_out:
             sentences.append(f"The {MOST_TERMS} rarest words were used.")
         if self.why_empty:
@@ -391,7 +391,7 @@ def _similar(db: Database, word: str) -> tuple[str, str] | None:
         if (distance := _distance(word, root, term)) <= slips
     ]
     used = word_of(min(near)[-1]) if near else ""
-    return (f'"{used}"', used) if used else None
+    return (f'"{used}"', used) if used not in ("", word) else None
 
 
 def _distance(word: str, root: str, term: str) -> int:

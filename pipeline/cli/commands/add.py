@@ -117,7 +117,7 @@ def add(
             "rivals": list(_rivals(settings, root, addition)),
         }
         additions.append(addition.as_json() | details)
-        for line in () if as_json else _addition_lines(addition, dry_run=dry_run):
+        for line in () if as_json else _addition_lines(addition, root, dry_run=dry_run):
             terminal.echo(line)
         for name, path in () if as_json else details["rivals"]:
             text = f"{path} has the name {name}, too, and only one of the two reaches agents."
@@ -141,7 +141,7 @@ def _rivals(settings: Settings, root: RootSpec, addition: Addition) -> Iterator[
                 yield row["name"], f"{row['root']}/{row['path']}"
 
 
-def _addition_lines(addition: Addition, *, dry_run: bool) -> Iterator[str]:
+def _addition_lines(addition: Addition, root: RootSpec, *, dry_run: bool) -> Iterator[str]:
     """Yield skills, files and findings of a source, and a line about the result."""
     for judgement in addition.judgements:
         if judgement.name is None:
@@ -160,7 +160,11 @@ def _addition_lines(addition: Addition, *, dry_run: bool) -> Iterator[str]:
     elif dry_run:
         yield f"Would be added as {place}; nothing was copied."
     else:
-        yield to_copy(f"Added {place}. `skilldrop status` says if it does not reach agents.")
+        found = {finding.severity for each in addition.judgements for finding in each.findings}
+        then = "`skilldrop status` says if it does not reach agents."
+        if "danger" in found and root.review != "none":
+            then = "Agents get it once its danger is approved; see `skilldrop review`."
+        yield to_copy(f"Added {place}. {then}")
 
 
 @click.command()

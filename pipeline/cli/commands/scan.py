@@ -101,7 +101,7 @@ def _lines(result: Result) -> Iterator[str]:
     now = result.counts
     active, shadowed, rejected = now["active"], now["shadowed"], now["rejected"]
     yield (
-        f"The catalog has {active} active, {shadowed} shadowed and "
+        f"The catalog has {active} active, {now['pending']} pending, {shadowed} shadowed and "
         f"{counted(rejected, 'rejected skill')}."
     )
     if strays := result.to_look_at["not_skills"]:

@@ -10,6 +10,7 @@ import click
 
 from catalog.database.queries import Database
 from catalog.filesystem import token_file
+from catalog.model import naming
 from catalog.model.fields import DECLARED
 from catalog.reading.search import filters, skill_lists, word_search
 from catalog.reading.search.filters import Filters
@@ -172,7 +173,10 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     yield visible(f"status    {facts['status']}{reason}")
     yield f"version   {facts['version'] or 'none'}"
     yield visible(f"folder    {facts['root']}/{facts['path']}")
-    yield visible(f"location  {facts['location']}")
+    if facts["status"] == "removed":
+        yield f"`skilldrop restore {naming.argument(facts)}` makes a folder of its newest version."
+    else:
+        yield visible(f"location  {facts['location']}")
     yield from (visible(f"{label:9} {facts[key]}") for label, key in _VALUES if facts[key])
     yield from (visible(f"{label:9} {few(facts[key])}") for label, key in _LISTS if facts[key])
     if facts["files"]:

@@ -17,7 +17,7 @@ from catalog.reading import status as reading_status
 from catalog.reading.findings import finding_lists
 from catalog.reading.skills import skill_facts
 from catalog.site import address
-from catalog.text import suggestions
+from catalog.text import humanize, suggestions
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, to_copy, with_catalog
 from pipeline.cli.output import skills, terminal
@@ -132,7 +132,8 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     for directory in state["links"]:
         yield from _links(directory)
     severities = [counted(state["findings"].get(word, 0), word) for word in SEVERITIES]
-    yield f"findings: {', '.join(severities)}"
+    pinned = f", but not of {counted(n, 'pinned version')}" if (n := state["apart"]) else ""
+    yield f"findings: {', '.join(severities)}{pinned}"
     if repaired := state["health"]["packages_repaired"]:
         yield f"{counted(repaired, 'damaged package')} repaired so far"
     yield from map(_recovery, state["recoveries"][-1:])
@@ -168,7 +169,7 @@ def _recovery(row: Mapping[str, Any]) -> str:
         packages = "; its other packages are kept until all roots can be read"
     elif row["packages_removed"]:
         removed = counted(row["packages_removed"], "package")
-        packages = f"; {removed} that only the former catalog knew were removed"
+        packages = f"; removed {removed} that only the former catalog knew"
     kept = f" and is kept as {row['damaged_file']}" if row["damaged_file"] else ""
     return visible(
         f"rebuilt at {row['recovered_at']}: the former catalog {row['reason']}{kept}{packages}"
@@ -210,7 +211,8 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
         advice = " ".join(row[key] for key in ("code", "message", "fix") if key in row)
         why = ("removal held: " if row.get("is_held") else "") + (reason or advice)
         since = row.get("since") or row.get("pending_since")
-        yield visible(f"{label}: {place}  {why}{f' since {since}' if since else ''}".rstrip())
+        when = f", {humanize.ago(since, datetime.now(UTC))}" if since else ""
+        yield visible(f"{label}: {place}  {why}{when}".rstrip())
     if (more := len(rows) - most) > 0:
         number = f"… and {more:,} more {label}" if most else f"{label}: {more:,}"
         yield f"{number}; `skilldrop {command}` lists them"

@@ -20,10 +20,13 @@ from pipeline.config.settings import Settings
 from pipeline.service.loop import Service
 from pipeline.service.open_catalog import open_store
 
+_PORT = click.IntRange(1, 65535)
+_PORT.name = "port"  # for "is not a valid port"
+
 
 @click.command()
 @click.option("--host", help="Address that the site listens on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port of the site.  [default: 8001]")
+@click.option("--port", type=_PORT, help="Port of the site.  [default: 8001]")
 @click.option("--no-site", is_flag=True, help="Do not serve the site.")
 @click.pass_context
 def up(context: click.Context, host: str | None, port: int | None, no_site: bool) -> None:
@@ -119,7 +122,7 @@ TICK = 1.0
 
 @click.command()
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.  [default: 8001]")
+@click.option("--port", type=_PORT, help="Port to listen on.  [default: 8001]")
 @click.pass_context
 def serve(context: click.Context, host: str | None, port: int | None) -> None:
     """Serve the catalog read-only, without watching the roots.

@@ -239,7 +239,7 @@ def test_a_search_may_be_a_paragraph_with_slips(server: Server) -> None:
     found = session(server, work)
     assert found["skills"][0]["name"] == "word-count"
     assert found["skills"][0]["matched"] == ["count", "wrod"]
-    assert found["note"] == "No skill contains 'wrod'; searched for 'word'."
+    assert found["note"] == "No published skill contains 'wrod'; searched for 'word'."
 
 
 def test_a_search_has_filters_and_pages(url: str) -> None:

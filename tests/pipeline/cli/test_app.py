@@ -144,7 +144,7 @@ def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
     call("scan")
     assert "[纪要]" not in call("search", "wc")[1]
     assert [hit["name"] for hit in json.loads(call("search", "纪要", "--json")[1])] == ["会议纪要"]
-    assert call("search", "纪要", "xyzzy")[2] == "No skill contains 'xyzzy'.\n"
+    assert call("search", "纪要", "xyzzy")[2] == "No published skill contains 'xyzzy'.\n"
     code, out, _ = call("search", "nowhere", '"NEAR(')
     assert (code, out) == (0, "No active skill has any of these words.\n")
 

@@ -165,7 +165,7 @@ def test_a_correction_is_a_word_that_finds_skills() -> None:
     store.apply([judged("a", "To analyse a text.")], trigger="command", at=NOON)
     results = word_search.search(store.db, "anlyse")
     assert [hit.name for hit in results.hits] == ["a"]
-    assert results.note == "No skill contains 'anlyse'; searched for 'analyse'."
+    assert results.note == "No published skill contains 'anlyse'; searched for 'analyse'."
     store.close()
 
 
@@ -224,7 +224,7 @@ def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> No
     """To none if no name is near."""
     results = word_search.search(catalog.db, "qqqinvoice")
     assert (results.hits, results.nearest) == ((), ("invoice",))
-    assert results.note == "No skill contains 'qqqinvoice'. Did you mean 'invoice'?"
+    assert results.note == "No published skill contains 'qqqinvoice'. Did you mean 'invoice'?"
     tagged = Filters(tag=("spreadsheet",))
     assert word_search.search(catalog.db, "qqqtagged", filters=tagged).nearest == ("tagged",)
     assert word_search.search(catalog.db, "zxqv blorptang").nearest == ()
@@ -234,7 +234,7 @@ def test_a_long_sentence_is_no_name(catalog: Store) -> None:
     """Its words that no skill has are named, and it is compared with no name."""
     results = word_search.search(catalog.db, "zqa zqb zqc zqd zqe zqf zqg zqh zqi")
     assert (results.hits, results.nearest) == ((), ())
-    assert results.note == "No skill contains 'zqa', 'zqb', 'zqc', 'zqd', 'zqe'."
+    assert results.note == "No published skill contains 'zqa', 'zqb', 'zqc', 'zqd', 'zqe'."
     few = "invoice a b c d e f g"
     assert name_search.nearest(catalog.db, few, Filters()) == ("invoice",)
     assert name_search.nearest(catalog.db, f"{few} h", Filters()) == ()
@@ -271,7 +271,8 @@ def test_unknown_words_are_reported_with_the_words_used_instead(catalog: Store) 
     results = word_search.search(catalog.db, "spreadsheat for xyzzy")
     assert [hit.name for hit in results.hits] == ["tagged"]
     assert results.note == (
-        "No skill contains 'spreadsheat'; searched for 'spreadsheet'. No skill contains 'xyzzy'."
+        "No published skill contains 'spreadsheat'; searched for 'spreadsheet'. "
+        "No published skill contains 'xyzzy'."
     )
 
 

@@ -106,7 +106,7 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
 
 def test_a_word_that_no_skill_has_is_reported(site: Site) -> None:
     """On the page in a sentence, and with the JSON in a header; the other words still match."""
-    words, said = "counts xyzzy " * 500, "No skill contains 'xyzzy'."
+    words, said = "counts xyzzy " * 500, "No published skill contains 'xyzzy'."
     response = site.get("/search.json", q=words)
     assert response.json()
     assert response.headers["x-search-note"] == said

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,18 @@ def test_where_nothing_can_wait_the_status_says_so(tmp_path: Path, skill: SkillW
     assert "danger: a  instruction-override; agents get it" in lines
     root = f"root {tmp_path / 'watched'} (project, lenient); dangers do not wait for review"
     assert root in lines
+
+
+def test_findings_of_a_folder_are_not_taken_for_those_of_a_pinned_version(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Agents get what was judged before; the status says that it was not counted."""
+    places = ("--watched", tmp_path / "root", "--data", tmp_path / "data")
+    skill(tmp_path / "root/a", description="Old.")
+    program.run(*places, "scan")
+    (version,) = json.loads(program.run(*places, "show", "a", "--json").stdout)["versions"]
+    program.run(*places, "pin", "a", version)
+    assert "but not of" not in program.run(*places, "status").stdout
+    skill(tmp_path / "root/a", description="New.")
+    program.run(*places, "scan")
+    assert ", but not of 1 pinned version\n" in program.run(*places, "status").stdout
