@@ -236,7 +236,7 @@ def _open_questions(state: Mapping[str, Any]) -> Iterator[str]:
     if conflicts := state["name_conflicts"]:
         yield (
             f"{count(conflicts, 'name conflict')}: skills of one level with one name and different "
-            "content. `skilldrop status` lists them; rename one, or choose with `skilldrop prefer "
+            "content; `skilldrop status` lists them. Rename one, or choose with `skilldrop prefer "
             "PATH`."
         )
     if failed := state["internal_errors"]:

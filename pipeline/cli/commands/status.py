@@ -82,7 +82,7 @@ def report(state: dict[str, Any]) -> str:
     """
     kinds = {word: list(_rows(word, state)) for word in _LISTED}
     listed = {word: list(_folders(word, rows, 0)) for word, rows in kinds.items()}
-    head, totals = health(state), list(_totals(state))
+    head, totals = health(state).replace("`skilldrop status`", "a line below"), [*_totals(state)]
     columns, room = shutil.get_terminal_size(_SCREEN)
     room -= 1 + _height([head, *totals, *chain(*listed.values())], columns)
     for most in range(1, room + 1):

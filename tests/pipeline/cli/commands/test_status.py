@@ -97,3 +97,13 @@ def test_findings_of_a_folder_are_not_taken_for_those_of_a_pinned_version(
     skill(tmp_path / "root/a", description="New.")
     program.run(*places, "scan")
     assert ", but not of 1 pinned version\n" in program.run(*places, "status").stdout
+
+
+def test_the_status_does_not_send_to_itself(tmp_path: Path, skill: SkillWriter) -> None:
+    """Its first lines lead to those below; `--check`, which has none, to the status."""
+    for folder in "ab":
+        skill(tmp_path / "root" / folder / "same", description=f"Is {folder}.")
+    places = ("--watched", tmp_path / "root", "--data", tmp_path / "data")
+    program.run(*places, "scan")
+    assert "content; a line below lists them. Rename" in program.run(*places, "status").stdout
+    assert " status` lists them. Rename" in program.run(*places, "status", "--check").stdout
