@@ -102,8 +102,9 @@ def _given(parser: argparse.ArgumentParser, arguments: list[str] | None) -> argp
     given, others = parser.parse_known_args(arguments)
     if others:
         name = others[0].partition("=")[0]
-        near = get_close_matches(name, parser.format_help().split(), 1) if name[0] == "-" else []
-        parser.error(f"there is no {name}" + "".join(f"; the nearest is {each}" for each in near))
+        known = [word for word in parser.format_help().split() if word.startswith("--")]
+        near = [each for each in known if each.startswith(name)] or get_close_matches(name, known)
+        parser.error(f"there is no {name}" + (f"; the nearest is {near[0]}" if near else ""))
     if given.drop and (given.every or given.install_timer):
         parser.error("--drop is for one pull; give it without a repetition")
     return given

@@ -163,9 +163,10 @@ def test_another_selection_removes_nothing_unasked(tmp_path: Path, served: PullS
 
 def test_an_option_is_never_shortened(tmp_path: Path, served: PullSite) -> None:
     """The nearest one is named instead."""
-    done = skilldrop.run("pull", served.url, "--token-fil", tmp_path / "s")
-    assert done.returncode == 2
-    assert "there is no --token-fil; the nearest is --token-file" in done.stderr
+    for word, nearest in (("--to", "--token-file"), ("--onyl", "--only")):
+        done = skilldrop.run("pull", served.url, word, tmp_path / "s")
+        assert done.returncode == 2
+        assert f"there is no {word}; the nearest is {nearest}\n" in done.stderr
     assert served.paths() == []
 
 
