@@ -1,6 +1,6 @@
 """Attacks and honest skills that look like them, written by people who did not write the rules.
 
-The rules were learnt from them, each after its first score was taken.
+The rules were learnt from them, each after its first score was taken; none yet from the seventh.
 `benchmarks/safety.py` describes their form, and compares with other programs.
 """
 
