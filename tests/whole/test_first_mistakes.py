@@ -113,7 +113,7 @@ def test_two_skills_have_one_name() -> None:
     write_skill(ROOT / "other", name="word-count", body="Other.\n")
     said = reported()
     assert "name conflict: other  shadowed by the project skill in " in said
-    assert "rename one, or choose with `skilldrop prefer PATH`" in said
+    assert "Rename one, or choose with `skilldrop prefer PATH`" in said
 
 
 def test_a_folder_has_no_skill_md() -> None:
