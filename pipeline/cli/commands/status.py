@@ -212,7 +212,7 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
         why = ("removal held: " if row.get("is_held") else "") + (reason or advice)
         since = row.get("since") or row.get("pending_since")
         when = f", {humanize.ago(since, datetime.now(UTC))}" if since else ""
-        yield visible(f"{label}: {place}  {why}{when}".rstrip())
+        yield visible(f"{label}: {place}{why and '  '}{why}{when}")
     if (more := len(rows) - most) > 0:
         number = f"… and {more:,} more {label}" if most else f"{label}: {more:,}"
         yield f"{number}; `skilldrop {command}` lists them"

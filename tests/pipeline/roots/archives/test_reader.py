@@ -617,8 +617,8 @@ def test_a_rejected_archive_leaves_the_last_good_versions_until_it_is_removed(
     serving.settle()
     assert serving.statuses()["evil.tgz!"] == "rejected"
     text = status(serving)
-    assert "evil.tgz!: archive-path-unsafe" in text
-    assert "newest content rejected, last good version stays: pack.zip!/packed/x" in text
+    assert "error: evil.tgz!  archive-path-unsafe" in text
+    assert "newest content rejected, last good version stays: pack.zip!/packed/x, " in text
     assert ": Does x.\n" in serving.index()
     assert not list(tmp_path.rglob("escaped"))
 

@@ -45,7 +45,7 @@ def test_what_is_no_skill_is_in_status_with_what_to_do(kept: Listed) -> None:
     (kept.root / "other/SKILL.MD.txt").write_text("x")
     kept.scan()
     text = output.report(status.load(connection.open_catalog(kept.settings.catalog_path)))
-    assert "not a skill: other/SKILL.MD.txt  “SKILL.MD.txt” is not read; did you mean" in text
+    assert "other/SKILL.MD.txt  skill-md-misnamed “SKILL.MD.txt” is not read; did you mean" in text
     assert "Rename it to SKILL.md." in text
 
 
