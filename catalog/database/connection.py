@@ -288,9 +288,9 @@ APPLICATION_ID = 0x534B4454
 """`SKDT` in the header of every catalog; databases without it are never written to."""
 
 MIGRATION_SET = "skilldrop"
-MIGRATIONS = ("m001_tables",)
-"""Names of all migrations, oldest first. Before the first release, a change of the tables renames
-the first one, so that older catalogs are rebuilt."""
+MIGRATIONS = ("m001_catalog",)
+"""Names of all migrations, oldest first. Before the first release, a change of tables or indexes
+renames the first one, so that older catalogs are rebuilt."""
 _TABLE = "_sqlite_migrations"
 """Table of sqlite-utils with the migrations of a file."""
 

@@ -25,7 +25,7 @@ def apply(connection: sqlite3.Connection) -> None:
 
 
 @migrations()
-def m001_tables(db: Database) -> None:
+def m001_catalog(db: Database) -> None:
     """Create the catalog of the first release."""
     tables = {**TABLES, **of_dialects()}
     for name, columns in tables.items():

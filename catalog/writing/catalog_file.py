@@ -21,7 +21,7 @@ from catalog.database.connection import (
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.queries import Writer
 from catalog.model.errors import CatalogDamaged
-from catalog.writing import journal
+from catalog.writing import decision_file
 from catalog.writing.takeover import Lost
 
 log = logging.getLogger("skilldrop")
@@ -122,7 +122,7 @@ class CatalogFile:
 def _put_unreleased_aside(path: Path, at: datetime | None) -> Path | None:
     """Rename a catalog with a schema of before the first release; return its new path.
 
-    Its decisions are added to the journal.
+    Its decisions are added to the file of decisions.
     """
     if at is None or not is_ours(path):
         return None
@@ -130,9 +130,9 @@ def _put_unreleased_aside(path: Path, at: datetime | None) -> Path | None:
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
         if not is_unreleased(connection):
             return None
-        decided = journal.decided_in(connection)
+        decided = decision_file.decided_in(connection)
         connection.close()
-        journal.update(path.with_name(journal.NAME), decided)
+        decision_file.update(path.with_name(decision_file.NAME), decided)
         return _put_aside(path, at, "old")
     return None
 

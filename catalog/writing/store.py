@@ -24,12 +24,12 @@ from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.lookup import find_in_folder
 from catalog.reading.skills import review
 from catalog.text.humanize import iso
-from catalog.writing import decisions, journal, retention
+from catalog.writing import decision_file, decisions, retention
 from catalog.writing.catalog_file import CatalogFile, migrated
+from catalog.writing.decision_file import DecisionKeeper
 from catalog.writing.decisions import Decision
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
-from catalog.writing.journal import DecisionKeeper
 from catalog.writing.links.keeper import LinkKeeper
 from catalog.writing.package_repair import PackageRepair
 from catalog.writing.packager import Packager
@@ -64,7 +64,7 @@ class Store:
         path, lost = (file.path, file.lost) if file else (None, None)
         self.takeover = Takeover(db, self.packager, path, lost)
         self.repair = PackageRepair(db, self.packager, self.links, self.takeover)
-        file_of_decisions = file.path.with_name(journal.NAME) if file else None
+        file_of_decisions = file.path.with_name(decision_file.NAME) if file else None
         self.decisions = DecisionKeeper(self.packager, db, file_of_decisions, self.takeover)
 
     @classmethod
@@ -229,7 +229,7 @@ class Store:
         return str(skill["skill_id"])
 
     def _decided(self, decide: Callable[[], Iterable[str]], at: datetime) -> list[Key]:
-        """Publish the consequences of a decision of a person, and add it to the journal."""
+        """Publish the consequences of a decision of a person, and store it in the file, too."""
         again = self.packager.publish(decide, at)
         self.decisions.write()
         return again

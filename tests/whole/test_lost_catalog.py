@@ -280,7 +280,7 @@ def link(shared: Shared) -> None:
 def test_a_deleted_catalog_loses_no_directory_of_links(
     plain: Shared, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """They are in the journal; one that was unlinked does not come back."""
+    """They are in the file of decisions; one that was unlinked does not come back."""
     link(plain)
     plain.run("link", plain.folder / "former")
     plain.run("unlink", plain.folder / "former")

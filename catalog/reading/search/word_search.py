@@ -148,11 +148,11 @@ def search(
     relevant = further = 0
     if terms:
         ranked, scores = _ranked(db, query, terms, read, filters)
-        all_scores = scores
+        of_all = scores
         if is_near and not filters.is_default:
             usual = Filters(status=filters["status"], model_invocable=filters.model_invocable)
-            _, all_scores = _ranked(db, query, terms, read, usual)
-        relevant = _relevant(ranked, scores, max(all_scores.values(), default=0))
+            of_all = _ranked(db, query, terms, read, usual)[1]
+        relevant = _relevant(ranked, scores, max(of_all.values(), default=0))
         if is_near and relevant:
             further, ranked = len(ranked) - relevant, ranked[:relevant]
         if sort not in ("", "relevance"):

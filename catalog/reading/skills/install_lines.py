@@ -70,7 +70,7 @@ def _lines(site: str, skill_id: str, skill_name: str, *, needs_token: bool) -> l
         InstallLine(
             "Any agent",
             f"{curl}O {site}pull.pyz && python3 pull.pyz {base} --only {shlex.quote(skill_name)}",
-            "also fetches new versions; another --only adds a skill; without it, all",
+            "fetches new versions, too; another --only adds a skill; without --only, all come",
         ),
         InstallLine("skills (npx)", f"npx skills add {in_path}", "for any agent that it knows"),
         InstallLine(

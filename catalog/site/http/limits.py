@@ -87,7 +87,7 @@ TEXTS = Cost("texts", 1)
 ARCHIVES = Cost("archives", 2)
 """Large archives, each of which is a file until it is sent."""
 PAGES = Cost("pages", 2)
-"""All others but the front page, which so never waits for many of them."""
+"""All other pages; the front page takes no turn, so many of these never keep it waiting."""
 SEARCHES = Cost("searches", 2)
 """Lists and searches of skills, changes and findings, which read all that match."""
 INDEXES = Cost("indexes", 2)

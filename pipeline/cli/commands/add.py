@@ -11,7 +11,7 @@ import click
 from catalog.database.connection import open_catalog
 from catalog.database.queries import Database
 from catalog.model import naming
-from catalog.model.errors import NotPossible
+from catalog.model.errors import NotPossible, SkilldropError
 from catalog.model.paths import is_archive, os_path, text_path
 from catalog.model.skill import RootSpec
 from catalog.reading import lookup
@@ -129,9 +129,10 @@ def add(
 
 def _rivals(settings: Settings, root: RootSpec, addition: Addition) -> Iterator[tuple[str, str]]:
     """Yield name and folder of each active skill elsewhere that has the name of one in a source."""
-    if not settings.catalog_path.exists():
-        return
-    db = open_catalog(settings.catalog_path)
+    try:
+        db = open_catalog(settings.catalog_path)
+    except SkilldropError:
+        return  # without a readable catalog, no rival is known
     source = text_path(addition.source.as_posix())
     for judgement in addition.judgements:
         path = text_path(addition.place.name) + judgement.path.removeprefix(source)

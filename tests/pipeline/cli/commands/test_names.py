@@ -113,3 +113,12 @@ def test_a_catalog_that_is_being_built_is_not_called_missing() -> None:
     assert "is being built; try again in a moment" in run("show", "csv-profile").stderr
     lock.close()
     assert "yet. Make one with" in run("show", "csv-profile").stderr
+
+
+def test_add_needs_no_readable_catalog() -> None:
+    """It then knows of no other skill with the name."""
+    Path("var/catalog.db").write_bytes(b"This is no database." * 100)
+    write_skill(Path("drafts/mine"), name="csv-profile")
+    done = run("add", "drafts/mine")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Added" in done.stdout

@@ -59,6 +59,8 @@ def test_a_few_problems_are_all_listed(tmp_path: Path) -> None:
 
 def test_many_problems_fit_on_one_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worst have their lines first; the others are counted, with the command that has them."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
     lines = status_lines(tmp_path, 100)
     assert sum(max(1, -(-len(line) // 80)) for line in lines) <= 23
     for words in (

@@ -1,4 +1,4 @@
-"""Decisions of people: in the catalog, and in the journal beside it."""
+"""Decisions of people: in the catalog, and in the file beside it."""
 
 import json
 import logging
@@ -67,7 +67,7 @@ class Decisions:
 def update(
     file: Path, decided: Decisions, *, is_known: Callable[[Place], bool] = lambda _: True
 ) -> None:
-    """Write the decisions of a catalog to a journal, if it has others. Raises OSError.
+    """Write the decisions of a catalog to their file, if it has others. Raises OSError.
 
     A decision on a place that the catalog does not know stays in force, and so does each review.
     """
@@ -97,7 +97,7 @@ def update(
 
 
 def decisions(file: Path) -> Decisions:
-    """Return the decisions in force of a journal.
+    """Return the decisions in force of a file.
 
     One that cannot be read is kept under another name, with a warning.
     """
@@ -154,22 +154,22 @@ _REVIEWS = """
 
 
 class DecisionKeeper:
-    """The decisions in a catalog and in the journal beside it.
+    """The decisions in a catalog and in the file beside it.
 
-    A new catalog takes over the decisions that only the journal has: reviews and pins before its
+    A new catalog takes over the decisions that only the file has: reviews and pins before its
     first scan, preferences at the end of a scan.
     """
 
     def __init__(
         self, packager: Packager, db: Writer, file: Path | None, takeover: Takeover
     ) -> None:
-        """Take the catalog, the path of its journal, or None, and the takeover of a lost one."""
+        """Take the catalog, the path of its file or None, and the takeover of a lost one."""
         self._packager, self._db = packager, db
         self._file, self._takeover = file, takeover
 
     def write(self) -> None:
-        """Bring the journal up to the catalog. Raises OSError."""
-        if not self._takeover.is_unscanned:  # it may lack decisions of the journal
+        """Bring the file up to the catalog. Raises OSError."""
+        if not self._takeover.is_unscanned:  # it may lack decisions of the file
             self._write()
 
     def _write(self) -> None:
@@ -181,30 +181,30 @@ class DecisionKeeper:
         return self._db.execute(query, place).fetchone() is not None
 
     def kept(self) -> Decisions:
-        """Return the decisions of the journal."""
+        """Return the decisions of the file."""
         return decisions(self._file) if self._file else Decisions()
 
     def take_reviews(self) -> int:
-        """Store the reviews that only the journal has; return their number."""
+        """Store the reviews that only the file has; return their number."""
         known = set(decided_in(self._db.conn).reviews)
         new = [each for each in self.kept().reviews if each not in known]
         self._db.table("reviews").insert_all(review._asdict() for review in new)
         return len(new)
 
     def take_links(self) -> int:
-        """Store the directories of links that only the journal has; return the number of all."""
+        """Store the directories of links that only the file has; return the number of all."""
         links = self.kept().links.values()
         rows = [link._asdict() | {"origin": "command"} for link in links]
         self._db.table("linked_directories").insert_all(rows, ignore=True)
         return len(rows)
 
     def lost_pins(self) -> dict[Place, Pin]:
-        """Return the pins that only the journal has, by place."""
+        """Return the pins that only the file has, by place."""
         known = decided_in(self._db.conn).pins
         return {place: pin for place, pin in self.kept().pins.items() if place not in known}
 
     def take_preferences(self, at: datetime) -> None:
-        """Store the preferences that only the journal has, at the end of a full scan."""
+        """Store the preferences that only the file has, at the end of a full scan."""
         if not self._takeover.is_under_way:
             return
         preferences = self.kept().preferences

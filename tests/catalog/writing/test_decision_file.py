@@ -1,4 +1,4 @@
-"""Tests of the journal of decisions."""
+"""Tests of the file of decisions."""
 
 import sqlite3
 from collections.abc import Callable
@@ -10,8 +10,8 @@ import pytest
 from catalog.database import connection
 from catalog.database import connection as database_connection
 from catalog.model.errors import CatalogUnusable
-from catalog.writing import journal
-from catalog.writing.journal import Decisions, Pin, Review
+from catalog.writing import decision_file
+from catalog.writing.decision_file import Decisions, Pin, Review
 from catalog.writing.packages.inspection import PackagesListing
 from catalog.writing.store import Store
 from tests.support.damaged_pages import overwrite, pages_of, rows
@@ -25,56 +25,56 @@ REVIEW = Review("sha256:1", "approved", "ann", "2026-11-20T12:00:00.000+00:00", 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Return the path of a journal that does not exist yet."""
+    """Return the path of a file that does not exist yet."""
     return tmp_path / "decisions.json"
 
 
 def test_it_returns_the_decisions_in_force(file: Path) -> None:
     """Pins and preferences that ended are gone; each review stays, once."""
     first = Decisions({("/r", "a"): PIN, ("/r", "b"): PIN}, {("/r", "c"): "t"}, [REVIEW])
-    journal.update(file, first)
-    assert journal.decisions(file) == first
+    decision_file.update(file, first)
+    assert decision_file.decisions(file) == first
     second = Decisions({("/r", "a"): PIN._replace(version="20261121-120000")}, {}, [REVIEW])
-    journal.update(file, second)
-    assert journal.decisions(file) == second
+    decision_file.update(file, second)
+    assert decision_file.decisions(file) == second
 
 
 def test_the_same_decisions_change_nothing(file: Path) -> None:
     """The file is written for other decisions only."""
     decided = Decisions({("/r", "a"): PIN}, {}, [REVIEW])
-    journal.update(file, decided)
+    decision_file.update(file, decided)
     before = file.stat()
-    journal.update(file, decided)
+    decision_file.update(file, decided)
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    journal.update(file, Decisions())
-    assert journal.decisions(file) == Decisions({}, {}, [REVIEW])
+    decision_file.update(file, Decisions())
+    assert decision_file.decisions(file) == Decisions({}, {}, [REVIEW])
 
 
 def test_a_decision_on_an_unknown_place_stays_in_force(file: Path) -> None:
     """The root of its skill may be missing when a lost catalog is made again."""
     decided = Decisions({("/r", "a"): PIN, ("/r", "b"): PIN}, {("/r", "c"): "t"}, [])
-    journal.update(file, decided)
-    journal.update(file, Decisions(), is_known=lambda place: place == ("/r", "b"))
-    assert journal.decisions(file) == Decisions({("/r", "a"): PIN}, {("/r", "c"): "t"}, [])
+    decision_file.update(file, decided)
+    decision_file.update(file, Decisions(), is_known=lambda place: place == ("/r", "b"))
+    assert decision_file.decisions(file) == Decisions({("/r", "a"): PIN}, {("/r", "c"): "t"}, [])
 
 
-def test_a_journal_that_cannot_be_read_is_kept_and_reported(
+def test_a_file_that_cannot_be_read_is_kept_and_reported(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A missing one is as good as an empty one."""
-    assert journal.decisions(file) == Decisions()
+    assert decision_file.decisions(file) == Decisions()
     assert not caplog.text
     for content in (b'{"pins": [', b"[1]", b'{"pins": []}', b"\xff"):
         caplog.clear()
         file.write_bytes(content)
-        assert journal.decisions(file) == Decisions()
+        assert decision_file.decisions(file) == Decisions()
         assert f"The decisions in {file} cannot be taken over" in caplog.text
         kept = file.with_name("decisions.json.unreadable")
         assert kept.read_bytes() == content
     assert not file.exists()
     file.mkdir()
     caplog.clear()
-    assert journal.decisions(file) == Decisions()
+    assert decision_file.decisions(file) == Decisions()
     assert f"The decisions in {file} cannot be taken over" in caplog.text
 
 
@@ -83,7 +83,7 @@ def test_a_link_in_its_place_is_not_followed(file: Path, tmp_path: Path) -> None
     other = tmp_path / "other"
     other.write_text("theirs")
     file.symlink_to(other)
-    journal.update(file, Decisions({("/r", "a"): PIN}, {}, []))
+    decision_file.update(file, Decisions({("/r", "a"): PIN}, {}, []))
     assert other.read_text() == "theirs"
     assert not file.is_symlink()
 
@@ -116,7 +116,7 @@ def test_an_unreleased_catalog_is_put_aside_with_its_decisions(
     store.close()
     with closing(sqlite3.connect(aside)) as db:
         assert db.execute("SELECT skill_id FROM skills").fetchall() == [("a",)]
-    decisions = journal.decisions(tmp_path / "decisions.json")
+    decisions = decision_file.decisions(tmp_path / "decisions.json")
     assert list(decisions.pins) == [("/root", "a")]
     assert [review.decided_by for review in decisions.reviews] == ["ann"]
 
@@ -144,7 +144,7 @@ def test_a_reader_names_the_commands_that_replace_an_unreleased_catalog(tmp_path
     with pytest.raises(CatalogUnusable, match=r"unreleased version .* `skilldrop scan`"):
         database_connection.open_catalog(path)
     assert path.read_bytes() == before
-    assert connection.MIGRATIONS[0] == "m001_tables"
+    assert connection.MIGRATIONS[0] == "m001_catalog"
 
 
 CATALOG = Path("var/catalog.db")
@@ -181,7 +181,7 @@ def damage(table: str) -> None:
 
 
 def lose_all(_: str) -> None:
-    """Delete the catalog and the journal of decisions."""
+    """Delete the catalog and the file of decisions."""
     lose("")
     Path("var/decisions.json").unlink()
 
@@ -212,7 +212,7 @@ def test_nothing_is_published_without_a_decision_that_was_kept(
 
 
 @pytest.mark.parametrize("mishap", [lose, lambda _: damage("reviews")])
-def test_decisions_from_the_journal_are_told(
+def test_decisions_from_the_file_are_told(
     mishap: Callable[[str], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log says how many were taken over."""
