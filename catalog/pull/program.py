@@ -60,7 +60,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     add("--level", action="append", metavar="LEVEL", help="only this level; may be repeated")
     add("--tag", action="append", metavar="TAG", help="only this tag; may be repeated")
     add("--only", action="append", metavar="SKILL", help="only this skill; may be repeated")
-    add("--drop", action="append", metavar="SKILL", help="keep this skill of an earlier --only no longer")
+    add("--drop", action="append", metavar="SKILL", help="drop this skill of an earlier --only")
     add("--repair", action="store_true", help="repair SKILL.md where agents would not load it")
     add("--token-file", type=Path, metavar="FILE", help="file with the token of a reader")
     add("--every", type=_seconds, metavar="TIME", help="repeat, such as every 15m, 2h or 1d")
