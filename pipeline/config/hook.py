@@ -17,8 +17,7 @@ from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.change import OF_MEMORIES
 from catalog.model.errors import HookFailed, HookRefused
-from catalog.model.outcome import OwnerType
-from catalog.model.setting import STRICT, Directory, Words
+from catalog.model.setting import STRICT, Words
 from catalog.model.values import IngestionOutcome
 
 SIGNATURE = "X-Skilldrop-Signature-256"
@@ -60,11 +59,6 @@ class Hook:
     format: Literal["json", "slack", "mattermost", "teams"] = Field(
         default="json", description="one of json, slack, mattermost, teams"
     )
-    owner: str | None = Field(  # of the memories; None for all
-        default=None,
-        pattern=rf"^({'|'.join(get_args(OwnerType))})(:.+)?$",
-        description="an owner such as user, or user:anna",
-    )
     url: Annotated[str, AfterValidator(_http_url)] | None = Field(
         default=None, description="a URL with http or https, without user name and password"
     )
@@ -74,7 +68,6 @@ class Hook:
     secret_env: str | None = Field(
         default=None, min_length=1, description="the name of an environment variable"
     )
-    secret_file: Directory | None = Field(default=None, description="the path of a file")
     timeout: FiniteFloat = Field(
         default=10.0, gt=0, le=600, description="a number of seconds above 0, at most 600"
     )
@@ -82,19 +75,15 @@ class Hook:
     @model_validator(mode="after")
     def _one_receiver(self) -> Self:
         if self.url and "@" in urlsplit(self.url).netloc:
-            raise ValueError("has a user name or password in url; use secret_env or secret_file")
+            raise ValueError("has a user name or password in url; use secret_env")
         if bool(self.url) == bool(self.command):
             raise ValueError("needs either url or command")
         if self.takes_memories and len(set(self.on)) > 1:
             raise ValueError(f"has {MEMORY} beside changes in on; give memories their own hook")
-        if self.owner and not self.takes_memories:
-            raise ValueError(f'has an owner without on = ["{MEMORY}"]; only memories have one')
         if self.takes_memories and (self.sources or self.format != "json"):
             raise ValueError(f"has sources or a format of chats with {MEMORY}; remove them")
-        if self.secret_env and self.secret_file:
-            raise ValueError("has secret_env and secret_file; keep one")
-        if self.command and (self.secret_env or self.secret_file):
-            raise ValueError("has a command, which needs no secret; remove secret_env, secret_file")
+        if self.command and self.secret_env:
+            raise ValueError("has a command, which needs no secret; remove secret_env")
         return self
 
     @property
@@ -111,8 +100,6 @@ class Hook:
         """Return a sentence if its secret is not here."""
         if self.secret_env and not os.environ.get(self.secret_env):
             return f"The hook {self.name} needs the variable {self.secret_env}, which is not set."
-        if self.secret_file and not os.access(self.secret_file, os.R_OK):
-            return f"The hook {self.name} needs the file {self.secret_file}, which is not readable."
         return None
 
     def send(self, body: bytes, delivery: str) -> None:
@@ -136,27 +123,14 @@ class Hook:
 
     def _post(self, url: str, body: bytes, delivery: str) -> None:
         headers = {"Content-Type": "application/json", DELIVERY: delivery}
-        if secret := self._secret():
-            headers[SIGNATURE] = f"sha256={hmac.new(secret, body, hashlib.sha256).hexdigest()}"
+        if self.secret_env:  # never stored, logged or shown
+            if not (secret := os.environ.get(self.secret_env)):
+                raise self._failure(f"the environment has no {self.secret_env}")
+            digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+            headers[SIGNATURE] = f"sha256={digest}"
         request = urllib.request.Request(url, body, headers, method="POST")
         with _OPENER.open(request, timeout=self.timeout) as response:
             response.read(1)
-
-    def _secret(self) -> bytes | None:
-        """Read the secret, which is never stored, logged or shown. Raises HookFailed."""
-        if self.secret_env:
-            if value := os.environ.get(self.secret_env):
-                return value.encode()
-            raise self._failure(f"the environment has no {self.secret_env}")
-        if not self.secret_file:
-            return None
-        try:
-            content = self.secret_file.read_bytes().strip()
-        except OSError as error:
-            raise self._failure(f"{self.secret_file} cannot be read: {error.strerror}") from error
-        if not content:
-            raise self._failure(f"{self.secret_file} is empty")
-        return content
 
     def _run(self, body: bytes) -> None:
         process = subprocess.Popen(

@@ -191,27 +191,23 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("watched", "data", "outcomes"):
         if key in absolute:
             absolute[key] = _joined(folder, absolute[key])
-    for key, path in _PATHS_IN_TABLES:
+    for key in _TABLES_WITH_PATHS:
         tables = absolute.get(key)
         if isinstance(tables, list):
-            absolute[key] = [_with_absolute(folder, table, path) for table in tables]
+            absolute[key] = [_with_absolute(folder, table) for table in tables]
         else:
-            absolute |= {key: _with_absolute(folder, tables, path)} if key in absolute else {}
+            absolute |= {key: _with_absolute(folder, tables)} if key in absolute else {}
     return absolute
 
 
-_PATHS_IN_TABLES = (
-    ("roots", "path"),
-    ("links", "path"),
-    ("hooks", "secret_file"),
-)
+_TABLES_WITH_PATHS = ("roots", "links")
 
 
-def _with_absolute(folder: Path, table: object, key: str) -> object:
+def _with_absolute(folder: Path, table: object) -> object:
     """Return a table with an absolute path; in a repository, paths are relative to it."""
-    if not isinstance(table, dict) or key not in table or "git" in table:
+    if not isinstance(table, dict) or "path" not in table or "git" in table:
         return table
-    return table | {key: _joined(folder, table[key])}
+    return table | {"path": _joined(folder, table["path"])}
 
 
 def _joined(folder: Path, path: object) -> object:

@@ -118,7 +118,7 @@ def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
 
 def _body(hook: Hook, events: _Events, of: Events, site: str = "") -> bytes | None:
     """Return the body with some events; None if the hook asked for none of them."""
-    asked = [event for event in events if _asked_for(hook, event)]
+    asked = [e for e in events if isinstance(e, MemoryEvent) or _asked_for(hook, e)]
     if not asked:
         return None
     found = {} if hook.takes_memories else of.findings([event.id for event in asked])
@@ -129,9 +129,7 @@ def _body(hook: Hook, events: _Events, of: Events, site: str = "") -> bytes | No
     return json.dumps(body, ensure_ascii=False).encode()
 
 
-def _asked_for(hook: Hook, event: Event | MemoryEvent) -> bool:
-    if isinstance(event, MemoryEvent):
-        return hook.owner in (None, event.owner_type, f"{event.owner_type}:{event.owner_id}")
+def _asked_for(hook: Hook, event: Event) -> bool:
     if hook.sources and event.source not in hook.sources:
         return False
     has = {"danger": event.dangers, "published": event.is_published, "conflict": event.is_conflict}

@@ -254,7 +254,7 @@ def test_memories_reach_their_hook_once_and_in_order(
 ) -> None:
     """Also if the hook fails at first, and over a stop and a start."""
     received.answers = [500] * 2
-    hook = Hook(name="anna", on=("memory",), owner="user:anna", url=received.url)
+    hook = Hook(name="anna", on=("memory",), url=received.url)
     it = serving(hooks=(hook,))
     it.start()
     skill(it.root / "meetings")

@@ -185,35 +185,15 @@ def test_many_memories_come_in_portions(
     assert len(told.received) == 3
 
 
-@pytest.mark.requirement("own/memory-owner")
-@pytest.mark.parametrize(
-    ("owner", "contents"),
-    [
-        (None, ["anna", "home", "free"]),
-        ("user", ["anna"]),
-        ("user:anna", ["anna"]),
-        ("user:ben", []),
-        ("household:h7", ["home"]),
-        ("group", []),
-    ],
-)
-def test_a_hook_for_an_owner_is_told_of_that_owner(
-    store: Store,
-    folder: Path,
-    received: Received,
-    tmp_path: Path,
-    owner: str | None,
-    contents: list[str],
-) -> None:
-    """Without an owner, it is told of all, also of memories without one."""
-    told = Told(store, received, tmp_path, owner=owner)
+def test_memories_of_all_owners_are_told(told: Told, store: Store, folder: Path) -> None:
+    """Also those without one."""
     for name, of in (("anna", ANNA), ("home", HOME)):
         suggest(folder, name, run=name, **of)
         take(store, folder)
     suggest_in_envelope(folder, "free")
     take(store, folder)
     told.deliver()
-    assert told.contents == contents
+    assert told.contents == ["anna", "home", "free"]
 
 
 def test_a_new_hook_is_told_from_then_on(told: Told, store: Store, folder: Path) -> None:
@@ -243,8 +223,6 @@ def test_a_hook_for_changes_is_not_told_of_memories(
     ("hook", "message"),
     [
         ({"on": ["memory", "published"]}, "give memories their own hook"),
-        ({"on": ["published"], "owner": "user"}, "only memories have one"),
-        ({"on": ["memory"], "owner": "cat:tom"}, "owner"),
     ],
 )
 def test_a_hook_is_for_memories_or_for_changes(hook: dict[str, Any], message: str) -> None:
