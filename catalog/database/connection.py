@@ -254,7 +254,6 @@ class FileCheck:
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the path of the catalog file."""
         self._path = path
         self._thread = threading.Thread()
         self._written = self._last_write()  # before the last check

@@ -22,7 +22,6 @@ class Database:
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Take an open connection."""
         self.conn = connection
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> sqlite3.Cursor:

@@ -120,7 +120,6 @@ class Requests:
     """The table of requests, as the service answers them."""
 
     def __init__(self, db: Database) -> None:
-        """Take the catalog."""
         self._db = db
 
     def waiting(self, now: datetime) -> list[Request]:

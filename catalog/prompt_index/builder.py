@@ -152,7 +152,6 @@ class _Allocation:
     def __init__(
         self, spec: IndexSpec, ranked: Iterable[Candidate], total: int, form: Form
     ) -> None:
-        """Take the skills in their order, and their number."""
         self._budget, self._size = spec.budget.size, spec.budget.size_of
         self._ranked, self._total, self._form = iter(ranked), total, form
         self._drawn: list[Candidate] = []

@@ -19,7 +19,6 @@ class IndexHistory:
     """The configured indexes and their publications in a catalog open for writing."""
 
     def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
         self._db = db
 
     def configure(self, specs: Sequence[IndexSpec]) -> None:

@@ -31,7 +31,6 @@ class Locations:
     """
 
     def __init__(self, bases: Bases, spec: IndexSpec = _PUBLISHED) -> None:
-        """Take the folders beside the catalog."""
         base = spec.location_base
         self._is_url = is_url(base)
         self._site = base if self._is_url else SITE if spec.format == "discovery" else None

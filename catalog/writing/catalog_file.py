@@ -38,7 +38,6 @@ class CatalogFile:
         *,
         lost: Lost | None = None,
     ) -> None:
-        """Take over an open and migrated database with its file and lock."""
         self.db = db
         self.lost = lost
         """The former catalog that was put aside just now."""

@@ -163,7 +163,6 @@ class DecisionKeeper:
     def __init__(
         self, packager: Packager, db: Writer, file: Path | None, takeover: Takeover
     ) -> None:
-        """Take the catalog, the path of its file or None, and the takeover of a lost one."""
         self._packager, self._db = packager, db
         self._file, self._takeover = file, takeover
 

@@ -42,7 +42,6 @@ class Events:
     """The events of a catalog, and its listeners."""
 
     def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
         self._db = db
 
     def register(self, names: Sequence[str]) -> None:

@@ -17,7 +17,6 @@ class FolderOwnership:
     """The folders of one catalog, whose markers contain its identity."""
 
     def __init__(self, db: Database) -> None:
-        """Take the catalog."""
         self._db = db
 
     @property

@@ -44,7 +44,6 @@ class PackageRepair:
     def __init__(
         self, db: Writer, packager: Packager, copies: LinkKeeper, takeover: Takeover
     ) -> None:
-        """Take the catalog, its packager, the keeper of copies, and the takeover of a lost one."""
         self._db = db
         self._packager = packager
         self._copies = copies

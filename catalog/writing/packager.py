@@ -29,7 +29,6 @@ class Packager:
     """The only path from verdicts to published packages."""
 
     def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
         self.packaging: Packaging | None = None  # None: nothing is published
         self.retention = Retention()
         self.named_after = ""

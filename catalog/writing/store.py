@@ -49,7 +49,6 @@ class Store:
     """The only interface for writers; one process opens it, and one thread uses it."""
 
     def __init__(self, db: Writer, file: CatalogFile | None = None) -> None:
-        """Take a migrated database, and its file if it has one."""
         self.db = db
         self._file = file
         self.removals = Removals(db)

@@ -74,7 +74,6 @@ class Source:
     """
 
     def __init__(self, root: RootDirectory, limits: Limits, cache: StatCache) -> None:
-        """Take the open directory, the limits of skill folders in it, and their stats."""
         self._root = root
         self._limits = limits
         self._cache = cache

@@ -41,7 +41,6 @@ class Troubles:
     """Current problems by part; `now` is seconds on the monotonic clock, `at` the time of day."""
 
     def __init__(self) -> None:
-        """Start without problems."""
         self._troubles: dict[str, Trouble] = {}
         self._next_try: dict[str, float] = {}  # of the parts that wait for it
         self.has_changed = False

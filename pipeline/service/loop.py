@@ -51,7 +51,6 @@ class Service:
     """
 
     def __init__(self, settings: Settings, store: Store, site: "SiteProcess | None" = None) -> None:
-        """Take the settings, the catalog open for writing, and the site to keep running."""
         self._settings = settings
         self._store = store
         self._site = site

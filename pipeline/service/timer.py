@@ -27,7 +27,6 @@ class Timer:
     """
 
     def __init__(self) -> None:
-        """Create a timer without jobs; it runs nothing until `start`."""
         self._jobs: dict[str, tuple[float, Callable[[], None]]] = {}
         self._scheduler = BackgroundScheduler(timezone="UTC")
         self._offset: float | None = None

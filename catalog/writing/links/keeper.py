@@ -45,7 +45,6 @@ class LinkKeeper:
     """The directories of skills of one catalog."""
 
     def __init__(self, db: Writer, folders: FolderOwnership) -> None:
-        """Take the catalog and its folders."""
         self.packaging: Packaging | None = None  # whose packages are linked and copied
         self._db = db
         self._folders = folders

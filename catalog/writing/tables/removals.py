@@ -35,7 +35,6 @@ class Removals:
     """The rows that a scan reads before it removes a skill."""
 
     def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
         self._db = db
 
     # Counts

@@ -14,7 +14,6 @@ class Roots:
     """The table of roots, and the state of skills that depends on it."""
 
     def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
         self._db = db
 
     def configure(

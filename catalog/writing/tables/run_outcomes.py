@@ -24,7 +24,6 @@ class RunOutcomes:
     """The tables of run outcomes, of their files and of rejected files."""
 
     def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
         self._db = db
 
     def fingerprints(self) -> dict[str, str]:

@@ -28,7 +28,6 @@ class Skills:
     """The tables of skills and of findings outside of skills."""
 
     def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
         self._db = db
 
     def known(self, root: str, under: str = "") -> KnownSkills:

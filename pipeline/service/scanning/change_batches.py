@@ -83,7 +83,6 @@ class ChangeBatches:
     """Changes that wait to be stored together."""
 
     def __init__(self, plan: ScanPlan, report: Report) -> None:
-        """Take the report that counts their results."""
         self._plan = plan
         self._report = report
         self._batch: list[Change] = []
