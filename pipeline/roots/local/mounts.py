@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from catalog.model.paths import text_path
+
 
 def device(path: str) -> str | None:
     """Return a name for the file system of a directory; None if the directory does not exist.
@@ -18,13 +20,18 @@ def device(path: str) -> str | None:
     return f"{number:x}"
 
 
-def mounted_below(directory: str) -> dict[str, str]:
-    """Return the mounts below a directory: relative path to mounted part of a file system."""
-    top = os.path.realpath(directory).rstrip("/")
-    return {
-        mount.point.removeprefix(f"{top}/"): mount.part
+def file_systems(root: str) -> dict[str, str]:
+    """Return names for the file systems of a root, by "", and for those mounted below, by path."""
+    top = os.path.realpath(root).rstrip("/")
+    parts = {
+        mount.point.removeprefix(f"{top}/"): f" {mount.part}"
         for mount in _mounts(_read())
         if mount.point.startswith(f"{top}/")
+    }
+    return {
+        text_path(path): f"{name}{part}"
+        for path, part in {"": "", **parts}.items()
+        if (name := device(f"{top}/{path}"))
     }
 
 

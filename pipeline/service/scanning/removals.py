@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 
@@ -12,7 +12,7 @@ from catalog.model.skill import LOST_ROOT
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import HoldReason
 from catalog.writing.tables.skills import KnownSkills
-from pipeline.roots.local.mounts import device, mounted_below
+from pipeline.roots.local.mounts import file_systems
 from pipeline.roots.source import open_source
 from pipeline.service.scanning.change_batches import Report, ScanPlan
 from pipeline.watch.settling import WatchUnit, outermost, with_archives
@@ -136,15 +136,34 @@ class RemovalDetector:
         """Hold removals that are not certain or too many; return the others."""
         to_hold: dict[HoldReason, list[str]] = defaultdict(list)
         removed: list[WatchUnit] = []
-        mounts = LostMounts(self._store, root, is_lost=root in self._lost_roots)
+        reasons = self._reasons_to_hold(root)
         for place in missing:
-            if reason := mounts.reason_to_hold(place.path):
+            if reason := _reason_at(place, reasons) if reasons else None:
                 to_hold[reason].append(place.path)
             else:
                 removed.append(place)
         for reason, paths in to_hold.items():
             hold(self._plan, self._report, root, paths, reason)
         return self._guarded(root, removed) if removed else ()
+
+    def _reasons_to_hold(self, root: str) -> dict[str, HoldReason]:
+        """Return why skills at and below some paths of a root may still exist, unseen."""
+        if root in self._lost_roots:
+            state = "cannot be read" if os.path.lexists(root) else "is missing"
+            return {"": HoldReason("lost_root", f"its root {state}")}
+        noted, present = self._store.removals.mounts(root), file_systems(root)
+        reasons = {}
+        for path in {path for path, _ in noted.items() ^ present.items()}:
+            if path:
+                is_other = path in present
+                what = (
+                    "another file system is mounted" if is_other else "nothing is mounted any more"
+                )
+                reasons[path] = HoldReason("lost_mount", f"{what} at {root}/{path}")
+            elif path in noted:
+                message = "its root lies on another file system than before"
+                reasons[path] = HoldReason("lost_root", message)
+        return reasons
 
     def _guarded(self, root: str, missing: Sequence[WatchUnit]) -> Sequence[WatchUnit]:
         """Return skills that were probably removed on purpose; hold them if they are too many."""
@@ -178,6 +197,16 @@ class RemovalDetector:
         )
 
 
+def _reason_at(place: WatchUnit, reasons: Mapping[str, HoldReason]) -> HoldReason | None:
+    """Return the reason at the deepest path above a place; its links are resolved."""
+    real = os.path.realpath(f"{place.root}/{os_path(place.path)}")
+    below = text_path(real.removeprefix(f"{os.path.realpath(place.root)}/"))
+    unit = WatchUnit(place.root, below)
+    return next(
+        (reasons[each.path] for each in (unit, *unit.wholes()) if each.path in reasons), None
+    )
+
+
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
@@ -207,76 +236,16 @@ def reason_to_hold(*, missing: int, known: int, removed_lately: int) -> HoldReas
     return None
 
 
-# Mounts
-
-
-def note_new(store: Store, root: str) -> None:
+def note_new_mounts(store: Store, root: str) -> None:
     """Note new mounts below a root before the scan finds skills on them.
 
-    `note_all` notes a mount that covers known skills, once none of these is missing.
+    One that covers known skills is noted after a full scan that misses none of these.
     """
     known = store.removals.mounts(root)
     new = {
         path: name
-        for path, name in _mounts_below(root).items()
+        for path, name in file_systems(root).items()
         if path not in known and not store.skills.known(root, path).fingerprints
     }
     if new:
         store.removals.note_mounts(root, known | new)
-
-
-def note_all(store: Store, root: str) -> None:
-    """Note the mounts at and below a root; places of held removals keep their earlier note."""
-    store.removals.note_mounts(root, _mounts(root))
-
-
-def _mounts(root: str) -> dict[str, str]:
-    """Return the names of the mounts at and below a root, by relative path; "" is the root."""
-    name = device(root)
-    return _mounts_below(root) | ({"": name} if name else {})
-
-
-def _mounts_below(root: str) -> dict[str, str]:
-    names = {}
-    for path, subtree in mounted_below(root).items():
-        if device_name := device(f"{root}/{path}"):
-            names[text_path(path)] = f"{device_name} {subtree}"
-    return names
-
-
-class LostMounts:
-    """A root and the mounts below it, compared with those noted earlier."""
-
-    def __init__(self, store: Store, root: str, *, is_lost: bool) -> None:
-        """Compare a root with its noted mounts; is_lost means that it cannot be listed."""
-        self._root = root
-        self._top = os.path.realpath(root)
-        noted = store.removals.mounts(root)
-        current = {} if is_lost else _mounts(root)
-        self._reasons: dict[str, HoldReason | None] = {
-            path: self._compare(path, noted.get(path), current.get(path))
-            for path in noted.keys() | current.keys()
-        }
-        if is_lost:
-            state = "cannot be read" if os.path.lexists(root) else "is missing"
-            self._reasons = {"": HoldReason("lost_root", f"its root {state}")}
-
-    def reason_to_hold(self, path: str) -> HoldReason | None:
-        """Return why a missing skill may still exist; None if nothing suggests that it does."""
-        if not any(self._reasons.values()):
-            return None
-        real = os.path.realpath(f"{self._root}/{os_path(path)}")  # resolves symbolic links
-        mount_point = text_path(real.removeprefix(f"{self._top}/"))
-        while mount_point and mount_point not in self._reasons:
-            mount_point = mount_point.rpartition("/")[0]
-        return self._reasons.get(mount_point)
-
-    def _compare(self, path: str, noted: str | None, current: str | None) -> HoldReason | None:
-        if noted == current or (not path and noted is None):
-            return None
-        if not path:
-            return HoldReason("lost_root", "its root lies on another file system than before")
-        mount_point = f"{self._root}/{path}"
-        if current is None:
-            return HoldReason("lost_mount", f"nothing is mounted any more at {mount_point}")
-        return HoldReason("lost_mount", f"another file system is mounted at {mount_point}")

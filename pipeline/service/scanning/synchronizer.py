@@ -16,6 +16,7 @@ from catalog.writing.tables.removals import NO_FOLDER, NO_ROOT
 from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots import source
 from pipeline.roots.local.folder import LooseFinding
+from pipeline.roots.local.mounts import file_systems
 from pipeline.service.scanning import removals
 from pipeline.service.scanning.change_batches import ChangeBatches, Report, ScanPlan
 from pipeline.service.scanning.removals import RemovalDetector
@@ -69,7 +70,7 @@ class Synchronizer:
         units = outermost(with_archives(units))
         roots = dict.fromkeys(unit.root for unit in units)
         for root in roots:
-            removals.note_new(self._store, root)
+            removals.note_new_mounts(self._store, root)
         self._removals = RemovalDetector(self.plan, self.report, units)
         self._removals.add_moved_roots()
         known = {unit: self._store.skills.known(*unit) for unit in units}
@@ -268,7 +269,7 @@ class FullScan(Synchronizer):
             trouble = report.troubles.get(root)
             self._store.roots.set_trouble(root, trouble)
             if not trouble:
-                removals.note_all(self._store, root)
+                self._store.removals.note_mounts(root, file_systems(root))
         self._store.finish_scan(
             self._scan_id,
             datetime.now(UTC),

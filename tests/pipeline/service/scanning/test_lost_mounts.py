@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once
-from pipeline.service.scanning.removals import LostMounts
 from tests.support import program
 from tests.support.indexes import location_of
 from tests.support.serving import Serving, ServingProcess
@@ -240,9 +238,11 @@ def test_a_root_that_is_gone_is_called_missing(tmp_path: Path, skill: SkillWrite
     assert it.rows("SELECT pending_reason FROM skills") == [("its root is missing",)]
 
 
-def test_a_deleted_skill_has_no_reason_to_be_held(tmp_path: Path) -> None:
+def test_a_deleted_skill_has_no_reason_to_be_held(tmp_path: Path, skill: SkillWriter) -> None:
     """Its root is the same, and no file system is mounted below it."""
-    it = Serving(tmp_path)
-    store: Store = open_store(it.settings)
-    assert LostMounts(store, str(it.root), is_lost=False).reason_to_hold("a/b") is None
-    store.close()
+    it = Serving(tmp_path, settle_quiet=0)
+    skill(it.root / "a/b")
+    scanned(it.settings)
+    shutil.rmtree(it.root / "a")
+    scanned(it.settings)
+    assert it.rows("SELECT status, pending_reason FROM skills") == [("removed", None)]
