@@ -23,7 +23,7 @@ HOMES = {
     "h11": "catalog.site.server",
     "humanize": "catalog.text.humanize",
     "jinja2": "catalog.site",
-    "jsonschema": "pipeline.dialects.apexbridge.json_schema",
+    "jsonschema": "pipeline.dialects.apexbridge.field_rules",
     "markupsafe": "catalog.site",
     "anyio": "catalog.mcp",
     "mcp": "catalog.mcp",

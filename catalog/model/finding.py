@@ -1,6 +1,7 @@
 """Findings, their types, and those that the catalog itself adds."""
 
 from dataclasses import dataclass
+from functools import partialmethod
 from typing import NamedTuple
 
 from catalog.model.values import Acceptance, Json, Severity
@@ -77,12 +78,10 @@ class FindingTypes(list[FindingType]):
         self._source = source  # of the types that name none
         self._rejects = rejects  # of the errors that name none
 
-    def rejection(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
-        """Declare an error that always rejects a folder."""
-        return self._declared("error", ALWAYS, code, summary, fix, source)
-
-    def error(
+    def _declared(
         self,
+        severity: Severity,
+        usual: frozenset[Acceptance] | None,
         code: str,
         summary: str,
         fix: str,
@@ -90,44 +89,20 @@ class FindingTypes(list[FindingType]):
         *,
         rejects: frozenset[Acceptance] | None = None,
     ) -> FindingType:
-        """Declare an error, which rejects a folder under the given acceptances."""
-        rejects = self._rejects if rejects is None else rejects
-        return self._declared("error", rejects, code, summary, fix, source)
-
-    def danger(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
-        """Declare a danger, which never rejects a folder, but waits for review by default."""
-        return self._declared("danger", NEVER, code, summary, fix, source)
-
-    def warning(
-        self,
-        code: str,
-        summary: str,
-        fix: str,
-        source: str = "",
-        *,
-        rejects: frozenset[Acceptance] = NEVER,
-    ) -> FindingType:
-        """Declare a warning, which rejects a folder only where it is made an error."""
-        return self._declared("warning", rejects, code, summary, fix, source)
-
-    def info(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
-        """Declare a remark, which never rejects a folder."""
-        return self._declared("info", NEVER, code, summary, fix, source)
-
-    def _declared(
-        self,
-        severity: Severity,
-        rejects: frozenset[Acceptance],
-        code: str,
-        summary: str,
-        fix: str,
-        source: str,
-    ) -> FindingType:
+        """Declare a type, which rejects a folder under some acceptances."""
+        usual = self._rejects if usual is None else usual
+        rejects = usual if rejects is None else rejects
         kind = FindingType(
             code, severity, self._profile, rejects, summary, fix, source or self._source
         )
         self.append(kind)
         return kind
+
+    rejection = partialmethod(_declared, "error", ALWAYS)
+    error = partialmethod(_declared, "error", None)  # rejects as the profile says
+    danger = partialmethod(_declared, "danger", NEVER)  # it waits for review by default
+    warning = partialmethod(_declared, "warning", NEVER)
+    info = partialmethod(_declared, "info", NEVER)
 
 
 # Findings of the catalog. Only these depend on earlier content or on other skills; all others

@@ -182,7 +182,10 @@ class ReadCounter:
                 return
             self._counts[read] += 1
             if not self._thread:
-                self._thread = _started(self._run)
+                thread = threading.Thread(target=self._run, name="reads", daemon=True)
+                with suppress(RuntimeError):  # no more threads now: the next read tries again
+                    thread.start()
+                    self._thread = thread
 
     def write(self) -> None:
         """Add the counts to the database; after an error they stay, and one line is logged."""
@@ -211,16 +214,6 @@ class ReadCounter:
         while not self._closed.wait(EVERY):
             self.write()
         self.write()
-
-
-def _started(run: Callable[[], None]) -> threading.Thread | None:
-    """Return a thread that has started; None where the system allows no more threads."""
-    thread = threading.Thread(target=run, name="reads", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:
-        return None  # the next read tries again; the counts stay in memory
-    return thread
 
 
 App = Callable[[Any, Any, Any], Awaitable[None]]

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.dialects.apexbridge.json_schema import problem_of
+from pipeline.dialects.apexbridge.field_rules import problem_of
 
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
 
