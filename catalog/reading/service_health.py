@@ -94,10 +94,10 @@ _WITHHELD = f"""
     SELECT s.skill_id, s.name, s.root, s.path, s.status_reason AS reason,
            s.pinned_version_id IS NOT NULL AS is_held,
            s.pinned_version_id IS NULL AND {STAYS_AT_VERSION} AS is_reviewed
-    FROM skills AS s WHERE {IS_WITHHELD} AND s.id IN (
+    FROM (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
-        UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected'))
-    ORDER BY s.name
+        UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected')) AS stays
+    CROSS JOIN skills AS s ON s.id = stays.id WHERE {IS_WITHHELD} ORDER BY s.name
 """
 
 

@@ -18,6 +18,11 @@ def listed(db: Database, words: str = "", page: int = 1) -> list[Row]:
     return db.rows(_LISTED, {"words": words, "limit": PAGE + 1, "offset": (page - 1) * PAGE})
 
 
+def largest(db: Database, most: int) -> list[Row]:
+    """Return the sources with the most active skills, each with `n` of them and `all` sources."""
+    return db.rows(_LARGEST, [most])
+
+
 def find(db: Database, name: str) -> dict[str, Any] | None:
     """Return a source with its `places`, `statuses` and `findings`; None if no skill has it.
 
@@ -48,6 +53,11 @@ _LISTED = """
     WHERE status != 'removed' AND source != '' AND instr(lower(source), lower(:words)) > 0
     GROUP BY root, source COLLATE NOCASE WINDOW of_root AS (PARTITION BY root)
     ORDER BY in_root DESC, root, skills DESC, name LIMIT :limit OFFSET :offset
+"""
+_LARGEST = """
+    SELECT source AS value, count(*) AS n, count(*) OVER () AS "all"
+    FROM skills INDEXED BY skills_by_source WHERE status = 'active' AND source != ''
+    GROUP BY source COLLATE NOCASE ORDER BY n DESC, value LIMIT ?
 """
 _PLACES = """
     SELECT s.root, s.source_kind AS kind, count(*) AS skills, m.url, m.path, m.git_commit,

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, get_args
 
 from catalog.database.expressions import AWAITING_REVIEW, IS_NEWEST, NEWEST
-from catalog.database.queries import Database
+from catalog.database.queries import Database, to_json
 from catalog.listings import refusals
 from catalog.model import naming
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN
@@ -20,8 +20,8 @@ from catalog.reading.skills import review
 
 def counts(db: Database) -> dict[Status, int]:
     """Return the number of skills with each status."""
-    numbers = dict(db.execute("SELECT status, count(*) FROM skills GROUP BY status").fetchall())
-    return {status: numbers.get(status, 0) for status in get_args(Status)}
+    query = "SELECT value, (SELECT count(*) FROM skills WHERE status = value) FROM json_each(?)"
+    return dict(db.execute(query, [to_json(get_args(Status))]).fetchall())
 
 
 def findings_by_severity(db: Database) -> dict[str, int]:

@@ -256,5 +256,7 @@ def _name(declared: Declared | None, place: Place) -> str:
 
 
 def _tags(declared: Declared) -> tuple[str, ...]:
+    """Return the declared tags, each once, whatever its case."""
     extra = declared.metadata
-    return declared.tags or extra.tags or declared.keywords or extra.keywords
+    tags = declared.tags or extra.tags or declared.keywords or extra.keywords
+    return tuple({tag.lower(): tag for tag in tags}.values())

@@ -1,18 +1,18 @@
 """Numbers of skills by each value of each filter, given the other filters and the words."""
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from catalog.database.queries import Database, to_json
-from catalog.reading.search.filters import FILTERS, Filter, Filters, Values
+from catalog.reading.search.filters import BY_NAME, FILTERS, Filter, Filters, Values
 
 MOST_COUNTED = 20_000
 """Skills that are counted by their values; of more, values are offered without numbers."""
 MOST_MATCHED = 1000
 """Skills with the words of a search whose values of a chosen filter are offered."""
-
-COUNTED = frozenset(each.name for each in FILTERS if each.is_counted)
+NEWEST = 1000
+"""Active skills, the last changed, whose values the front page offers."""
 
 
 class FacetValue(NamedTuple):
@@ -30,19 +30,15 @@ class Facet(NamedTuple):
 
 
 def of(
-    db: Database,
-    filters: Filters,
-    match: str = "",
-    only: Container[str] = COUNTED,
-    results: Sequence[int] | None = None,
+    db: Database, filters: Filters, match: str = "", results: Sequence[int] | None = None
 ) -> tuple[dict[str, Facet], int]:
     """Return the values of each filter by its name, and the number of all skills.
 
     Each number counts skills with the other filters and, if match is an FTS5 expression, with its
     words. With the results of a search, only these are counted, and the values of a chosen filter
-    have no numbers. With only, the other filters are left out.
+    have no numbers.
     """
-    counted = [each for each in FILTERS if each.is_counted and each.name in only]
+    counted = [each for each in FILTERS if each.is_counted]
     together = [each for each in counted if not filters.excludes(each.name)]
     source = _source(filters, match)
     if results is not None:
@@ -55,6 +51,16 @@ def of(
     if total > source.most:
         total = number(db, filters, match)
     return {each.name: found[each.name] for each in counted}, total
+
+
+def of_newest(db: Database, *names: str) -> dict[str, Facet]:
+    """Return the values of filters among the active skills that changed last.
+
+    They have numbers if these are all active skills.
+    """
+    sql, values, _ = _source(Filters(), "")
+    newest = _Source(f"{sql} ORDER BY s.last_changed DESC", values, NEWEST)
+    return _facets(db, newest, [BY_NAME[name] for name in names])[0]
 
 
 def number(db: Database, filters: Filters, match: str = "", most: int = -1) -> int:
@@ -150,8 +156,6 @@ _MATCHING = """
 _RESULTS = "FROM json_each(:results) AS r CROSS JOIN skills AS s ON s.id = r.value"
 _OF_VALUES = "SELECT '{0}', {0}, count(*) FROM wanted WHERE {0} != '' GROUP BY {0}"
 _OF_LISTS = """
-    SELECT '{0}', value, count(*) FROM (
-        SELECT min(each.value) AS value FROM wanted, json_each(wanted.{0}) AS each
-        WHERE wanted.{0} != '[]' GROUP BY wanted.id, lower(each.value))
-    GROUP BY value
-"""
+    SELECT '{0}', each.value, count(*) FROM wanted, json_each(wanted.{0}) AS each
+    WHERE wanted.{0} != '[]' GROUP BY each.value
+"""  # a skill's list has each value once, whatever its case

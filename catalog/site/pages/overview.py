@@ -8,11 +8,10 @@ from datasette import Response
 
 from catalog.database.queries import Database, Row
 from catalog.model.paths import root_name
-from catalog.reading import activity, disk_paths, service_health, status
+from catalog.reading import activity, disk_paths, service_health, sources, status
 from catalog.reading.activity import ChangeFilter, Changes
 from catalog.reading.findings import explanations
 from catalog.reading.search import facet_counts, skill_lists
-from catalog.reading.search.filters import Filters
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.skill import shortened
 from catalog.site.rendering import formatting, markdown
@@ -23,6 +22,8 @@ DAYS = (7, 30, 90)
 """Periods of the page of reads; the second is the default."""
 MOST = 50
 """Skills on the page of reads."""
+SOURCES = 10
+"""Sources on the home page."""
 
 
 async def home(context: RequestContext) -> Response:
@@ -31,10 +32,10 @@ async def home(context: RequestContext) -> Response:
 
 
 def _front(db: Database) -> dict[str, Any]:
-    facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "source"))
     now = datetime.now(UTC)
     return {
-        "facets": facets,
+        "sources": sources.largest(db, SOURCES),
+        "facets": facet_counts.of_newest(db, "tag", "category"),
         "recent": {
             age: activity.number_since(db, humanize.since(age, now)) for age in ("1d", "7d")
         },

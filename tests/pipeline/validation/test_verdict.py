@@ -96,6 +96,12 @@ def test_a_good_skill_becomes_a_record() -> None:
     assert (record.priority, record.tags, record.author) == (None, (), None)
 
 
+def test_each_tag_counts_once() -> None:
+    """However often and in whatever case SKILL.md has it."""
+    record = accepted(GOOD.replace("\n---\n", "\ntags: [PDF, text, pdf, text]\n---\n", 1))
+    assert record.tags == ("pdf", "text")
+
+
 @pytest.mark.requirement("prd/package-hash")
 def test_the_hash_is_of_the_raw_bytes() -> None:
     """A byte order mark and CRLF count, though the text is read without them."""

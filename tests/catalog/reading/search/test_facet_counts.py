@@ -1,7 +1,8 @@
 """Numbers beside the values of filters."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -157,6 +158,19 @@ def test_too_many_skills_are_not_counted_by_their_values(
 ) -> None:
     """Values of the first ones are offered without numbers; the number of all skills is exact."""
     monkeypatch.setattr(facet_counts, "MOST_COUNTED", 2)
-    facets, total = facet_counts.of(store.db, Filters(), only=("has_scripts",))
-    assert facets == {"has_scripts": facet_counts.Facet((facet_counts.FacetValue("yes", None),))}
+    facets, total = facet_counts.of(store.db, Filters())
+    assert facets["has_scripts"] == facet_counts.Facet((facet_counts.FacetValue("yes", None),))
     assert total == 6
+
+
+@pytest.mark.parametrize(("most", "tags"), [(2, {"a": 1, "b": 1}), (0, {"b": None})])
+def test_values_of_the_newest_skills_have_numbers_if_those_are_all(
+    monkeypatch: pytest.MonkeyPatch, most: int, tags: dict[str, int | None]
+) -> None:
+    """A number that leaves skills out would promise too few."""
+    monkeypatch.setattr(facet_counts, "NEWEST", most)
+    with closing(rooted(Store.in_memory())) as store:
+        for hour, tag in enumerate("ab"):
+            at = NOON + timedelta(hours=hour)
+            store.apply([judged(f"of-{tag}", tags=(tag,))], trigger="event", at=at)
+        assert dict(facet_counts.of_newest(store.db, "tag")["tag"].choices) == tags

@@ -203,6 +203,7 @@ def test_a_source_is_one_however_its_name_is_written(site: Site, catalog: Path) 
             store.apply([change], trigger="event", at=NOON)
     assert len(re.findall(r'href="/sources/acme"', site.get("/sources").text, re.I)) == 1
     assert "3 skills that agents get" in site.get("/sources/acme").text
+    assert re.search(r'href="/sources/acme">acme <span class="n">3<', site.get("/").text, re.I)
     assert (
         len(re.findall(r'href="/skills/(?:one|two|three)"', site.get("/activity?source=Acme").text))
         == 3
