@@ -1,11 +1,14 @@
 """Access to the catalog and to published files, for all parts of the MCP server."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
+import anyio.to_thread
+from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 
@@ -25,8 +28,22 @@ from catalog.usage.database import ReadCounter
 PAGE = 100
 """Most entries of a page."""
 
+Params = TypeVar("Params")
+Answer = TypeVar("Answer")
 
-def after_cursor(listed: str, params: PaginatedRequestParams | None) -> int | None:
+
+def in_thread(
+    answer: Callable[[Params], Answer],
+) -> Callable[[ServerRequestContext[Any], Params], Awaitable[Answer]]:
+    """Return the handler of a method that reads the catalog, beside other requests."""
+
+    async def handler(_: ServerRequestContext[Any], params: Params) -> Answer:
+        return await anyio.to_thread.run_sync(answer, params)
+
+    return handler
+
+
+def _after_cursor(listed: str, params: PaginatedRequestParams | None) -> int | None:
     """Return the number in the cursor of a request for a list, or None without a cursor.
 
     Raises MCPError for a cursor that is not one of this list.
@@ -68,12 +85,14 @@ class CatalogAccess:
             db.conn.close()
 
     def page(
-        self, listed: str, starter: offered.Starter, after: int | None
+        self, listed: str, starter: offered.Starter, params: PaginatedRequestParams | None
     ) -> tuple[list[Row], str | None]:
         """Return a page of the skills that an agent or a user may start, and the next cursor.
 
-        listed is the name of the list, for its cursors. Raises MCPError.
+        They are in the order of an index. listed is the name of the list, for its cursors. Raises
+        MCPError.
         """
+        after = _after_cursor(listed, params)
         with protocol_errors(), self.open() as db:
             try:
                 rows, last = offered.page(db, starter, PAGE, after)

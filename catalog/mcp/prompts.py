@@ -5,8 +5,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import anyio.to_thread
-from mcp.server import ServerRequestContext
 from mcp.types import (
     GetPromptRequestParams,
     GetPromptResult,
@@ -19,7 +17,7 @@ from mcp.types import (
 )
 
 from catalog.database.queries import Row
-from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors
+from catalog.mcp.access import CatalogAccess, protocol_errors
 from catalog.mcp.resources import VERSION_META
 from catalog.model.errors import NotInCatalog
 from catalog.reading.skills import offered
@@ -31,25 +29,14 @@ ALL = "arguments"
 
 
 class SkillPrompts:
-    """Handlers of the methods for prompts."""
+    """Answers to the methods for prompts."""
 
     def __init__(self, access: CatalogAccess) -> None:
         self._access = access
 
-    async def list(
-        self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
-    ) -> ListPromptsResult:
-        """Return a page of the skills that a user may start, in the order of an index."""
-        return await anyio.to_thread.run_sync(self._page, after_cursor("prompts", params))
-
-    async def get(
-        self, _: ServerRequestContext[Any], params: GetPromptRequestParams
-    ) -> GetPromptResult:
-        """Return the instructions of a skill with its arguments filled in."""
-        return await anyio.to_thread.run_sync(self._prompt, params.name, params.arguments or {})
-
-    def _page(self, after: int | None) -> ListPromptsResult:
-        rows, following = self._access.page("prompts", "user", after)
+    def page(self, params: PaginatedRequestParams | None) -> ListPromptsResult:
+        """Return a page of the skills that a user may start."""
+        rows, following = self._access.page("prompts", "user", params)
         return ListPromptsResult(
             prompts=[
                 Prompt(
@@ -63,7 +50,9 @@ class SkillPrompts:
             next_cursor=following,
         )
 
-    def _prompt(self, name: str, values: Mapping[str, str]) -> GetPromptResult:
+    def prompt(self, params: GetPromptRequestParams) -> GetPromptResult:
+        """Return the instructions of a skill with its arguments filled in."""
+        name, values = params.name, params.arguments or {}
         with protocol_errors():
             with self._access.open() as db:
                 row = offered.one(db, "user", name)

@@ -4,8 +4,6 @@ import json
 from contextlib import suppress
 from typing import Any
 
-import anyio.to_thread
-from mcp.server import ServerRequestContext
 from mcp.types import (
     BlobResourceContents,
     CompleteRequestParams,
@@ -22,7 +20,7 @@ from mcp.types import (
 )
 
 from catalog.mcp import uris
-from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, protocol_errors, unknown_cursor
+from catalog.mcp.access import PAGE, CatalogAccess, protocol_errors, unknown_cursor
 from catalog.mcp.uris import SkillUri
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.formats.registry import DISCOVERY_SCHEMA, install_fields
@@ -59,57 +57,37 @@ _TEMPLATES = [
 
 
 class SkillResources:
-    """Handlers of the methods for resources."""
+    """Answers to the methods for resources."""
 
     def __init__(self, access: CatalogAccess) -> None:
         self._access = access
 
-    async def list(
-        self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
-        """Return a page of the skills that a model may start, in the order of an index."""
-        return await anyio.to_thread.run_sync(self._page, after_cursor("resources", params))
-
-    async def templates(
-        self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
+    def templates(self, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """Return all templates, on one page."""
         if params and params.cursor is not None:
             raise unknown_cursor("resource templates")
         return ListResourceTemplatesResult(resource_templates=_TEMPLATES)
 
-    async def read(
-        self, _: ServerRequestContext[Any], params: ReadResourceRequestParams
-    ) -> ReadResourceResult:
-        """Return the manifest or a whole file of a skill."""
-        return await anyio.to_thread.run_sync(self.content, params.uri)
-
-    async def complete(
-        self, _: ServerRequestContext[Any], params: CompleteRequestParams
-    ) -> CompleteResult:
+    def completed(self, params: CompleteRequestParams) -> CompleteResult:
         """Return the skill_ids, or the paths in a skill, that begin with what is typed."""
         known = (params.context and params.context.arguments) or {}
-        return await anyio.to_thread.run_sync(
-            self._completed, params.argument.name, params.argument.value, known.get("skill_id")
-        )
-
-    def _completed(self, argument: str, typed: str, skill_id: str | None) -> CompleteResult:
         found: list[str] = []
         with protocol_errors(), suppress(NotInCatalog):
-            if argument == "skill_id":
+            if params.argument.name == "skill_id":
                 with self._access.open() as db:
                     found = [row["skill_id"] for row in offered.installable(db)]
-            elif argument == "path" and skill_id:
+            elif params.argument.name == "path" and (skill_id := known.get("skill_id")):
                 found = list(self._access.package(skill_id).by_path)
-        values = sorted(value for value in found if value.startswith(typed))
+        values = sorted(value for value in found if value.startswith(params.argument.value))
         return CompleteResult(
             completion=Completion(
                 values=values[:PAGE], total=len(values), has_more=len(values) > PAGE
             )
         )
 
-    def _page(self, after: int | None) -> ListResourcesResult:
-        rows, following = self._access.page("resources", "model", after)
+    def page(self, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        """Return a page of the skills that a model may start."""
+        rows, following = self._access.page("resources", "model", params)
         return ListResourcesResult(
             resources=[
                 Resource(
@@ -124,8 +102,9 @@ class SkillResources:
             next_cursor=following,
         )
 
-    def content(self, uri: str) -> ReadResourceResult:
+    def read(self, params: ReadResourceRequestParams) -> ReadResourceResult:
         """Return the manifest or a whole file of a skill, or the index. Raises MCPError."""
+        uri = params.uri
         if uri == INDEX:
             index = TextResourceContents(uri=uri, text=self._index(), mime_type="application/json")
             return ReadResourceResult(contents=[index])

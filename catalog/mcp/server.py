@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from catalog.filesystem import token_file
-from catalog.mcp.access import CatalogAccess
+from catalog.mcp.access import CatalogAccess, in_thread
 from catalog.mcp.prompts import SkillPrompts
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.skills_extension import SkillsExtension
@@ -60,12 +60,12 @@ class SkillServer(Server[None]):
             instructions=_INSTRUCTIONS,
             on_list_tools=tools.list,
             on_call_tool=tools.call,
-            on_list_resources=resources.list,
-            on_list_resource_templates=resources.templates,
-            on_read_resource=resources.read,
-            on_completion=resources.complete,
-            on_list_prompts=prompts.list,
-            on_get_prompt=prompts.get,
+            on_list_resources=in_thread(resources.page),
+            on_list_resource_templates=in_thread(resources.templates),
+            on_read_resource=in_thread(resources.read),
+            on_completion=in_thread(resources.completed),
+            on_list_prompts=in_thread(prompts.page),
+            on_get_prompt=in_thread(prompts.prompt),
         )
         SkillsExtension(access).add_to(self)
 

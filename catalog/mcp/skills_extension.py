@@ -9,7 +9,6 @@ import re
 from contextlib import suppress
 from typing import Annotated, Any
 
-import anyio.to_thread
 import yaml
 from mcp.server import Server, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
@@ -17,7 +16,7 @@ from mcp.types import PaginatedRequestParams, RequestParams
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from catalog.mcp import uris
-from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors
+from catalog.mcp.access import CatalogAccess, in_thread, protocol_errors
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.fields import COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, NAME_LIMIT
 from catalog.reading.files import skill_files
@@ -51,22 +50,16 @@ class SkillsExtension:
 
     def add_to(self, server: Server[Any]) -> None:
         """Register the methods and declare the extension."""
-        server.add_request_handler("skills/list", PaginatedRequestParams, self._list)
-        server.add_request_handler("skills/get", _GetParams, self._get)
+        server.add_request_handler("skills/list", PaginatedRequestParams, in_thread(self.page))
+        server.add_request_handler(
+            "skills/get", _GetParams, in_thread(lambda params: self.skill(params.uri))
+        )
         server.extensions[IDENTIFIER] = _SETTINGS
         server.middleware.append(_declared)
 
-    async def _list(
-        self, _: ServerRequestContext[Any], params: PaginatedRequestParams
-    ) -> dict[str, Any]:
-        return await anyio.to_thread.run_sync(self.page, after_cursor("skills", params))
-
-    async def _get(self, _: ServerRequestContext[Any], params: _GetParams) -> dict[str, Any]:
-        return await anyio.to_thread.run_sync(self.skill, params.uri)
-
-    def page(self, after: int | None) -> dict[str, Any]:
+    def page(self, params: PaginatedRequestParams | None) -> dict[str, Any]:
         """Return a page of the skills that a model may start and that are as clients want them."""
-        rows, following = self._access.page("skills", "model", after)
+        rows, following = self._access.page("skills", "model", params)
         entries = []
         with protocol_errors(), self._access.open() as db:
             for row in rows:

@@ -234,13 +234,13 @@ class SkillTools:
         """Return the file and, as a second part and as an object, a description of it."""
         with self._access.open() as db:
             package = package_of(db, self._access.packages, skill_name, version)
-            offered.one(db, "model", package.skill_id)
-            related = references.of_active(db, package.skill_id)
+            skill = offered.one(db, "model", package.skill_id)
+            related = references.of_skill(db, skill["id"])
         file = self._access.read(package, file_path, offset=offset, limit=PAGE_BYTES)
         directory = self._access.directory(package)
         description = _description(file, directory)
         names: Mapping[str, Any] = {}
-        if related and _is_skill_md(package, file) and offset == 0:
+        if _is_skill_md(package, file) and offset == 0:
             description += _relations(related)
             names = related.names
         about = FileRead(**asdict(file), directory=directory, **names)
@@ -276,13 +276,14 @@ class SkillTools:
         with self._access.open() as db:
             results = word_search.search(db, query, limit, offset=offset, filters=filters)
             hits = self._access.locate(db, results.hits)
-        return _structured(
-            FoundSkills(
-                skills=[FoundSkill.model_validate(hit) for hit in hits],
-                next_offset=results.next_offset,
-                note=results.note,
-            )
+        found = FoundSkills(
+            skills=[FoundSkill.model_validate(hit) for hit in hits],
+            next_offset=results.next_offset,
+            note=results.note,
         )
+        content = found.model_dump(mode="json", exclude_defaults=True)
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        return CallToolResult(content=[TextContent(text=text)], structured_content=content)
 
     def _content(
         self, package: Package, file: SkillFile, *, wrapped: bool
@@ -341,10 +342,3 @@ def _description(file: SkillFile, directory: str) -> str:
             f"the next page starts at offset {file.next_offset} of version {file.version}."
         )
     return text
-
-
-def _structured(value: BaseModel) -> CallToolResult:
-    """Return a value as JSON, once as text for the model and once as an object."""
-    content = value.model_dump(mode="json", exclude_defaults=True)
-    text = json.dumps(content, ensure_ascii=False, indent=1)
-    return CallToolResult(content=[TextContent(text=text)], structured_content=content)

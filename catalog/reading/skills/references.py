@@ -47,12 +47,6 @@ def of_skill(db: Database, skill: int) -> References:
     )
 
 
-def of_active(db: Database, skill_id: str) -> References | None:
-    """Return the references of the active skill of a skill_id, if there is one."""
-    row = db.execute(_ACTIVE, [skill_id]).fetchone()
-    return of_skill(db, row[0]) if row else None
-
-
 def links(db: Database, skill: int, file: str) -> dict[str, ReferencedFile]:
     """Return the files of other skills that the links of a file lead to, by link.
 
@@ -130,7 +124,4 @@ _LINKS = """
     FROM skill_references AS r INDEXED BY skill_references_by_skill JOIN skills AS s
         ON s.id = r.to_skill
     WHERE r.skill = ? AND r.kind = 'link'
-"""
-_ACTIVE = """
-    SELECT id FROM skills INDEXED BY skills_by_skill_id WHERE skill_id = ? AND status = 'active'
 """

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from mcp.types import PaginatedRequestParams
 
 from catalog.database import connection as database_connection
 from catalog.mcp.access import CatalogAccess
@@ -314,7 +315,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     assert not tools.read_skill_file("skill-7").is_error
     assert extension.skill("skill://skill-7/SKILL.md")["skill"]["resources"]
     assert extension.page(None)["skills"]
-    assert access.page("prompts", "user", 7)[0]
+    assert access.page("prompts", "user", PaginatedRequestParams(cursor="prompts-7"))[0]
     refuse_full_scans(caught, settings.catalog_path)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from mcp.shared.exceptions import MCPError
-from mcp.types import BlobResourceContents
+from mcp.types import BlobResourceContents, ReadResourceRequestParams
 
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.resources import SkillResources
@@ -72,7 +72,7 @@ def extension(access: CatalogAccess) -> SkillsExtension:
 
 def content(access: CatalogAccess, uri: str) -> bytes:
     """Return the bytes of a resource as a client takes them."""
-    (found,) = SkillResources(access).content(uri).contents
+    (found,) = SkillResources(access).read(ReadResourceRequestParams(uri=uri)).contents
     if isinstance(found, BlobResourceContents):
         return base64.b64decode(found.blob)
     return found.text.encode()
@@ -212,9 +212,8 @@ def test_an_entry_and_its_files_are_of_one_version(shelf: Shelf, access: Catalog
     shelf.scan()
     extension = SkillsExtension(access)
     old = extension.skill("skill://edited/SKILL.md")["skill"]
-    version = (SkillResources(access).content("skill://edited/a.md").meta or {})[
-        "skilldrop/version"
-    ]
+    asked = ReadResourceRequestParams(uri="skill://edited/a.md")
+    version = (SkillResources(access).read(asked).meta or {})["skilldrop/version"]
     write_skill(shelf.root / "edited", files={"a.md": "two\n", "b.md": "new\n"})
     shelf.scan()
     listed = [s for s in extension.page(None)["skills"] if s["uri"] == old["uri"]]

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from mcp.types import CallToolRequestParams, CallToolResult, TextContent, TextResourceContents
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ReadResourceRequestParams,
+    TextContent,
+    TextResourceContents,
+)
 
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.resources import SkillResources
@@ -136,7 +142,7 @@ def test_resources_are_of_a_version(shelf: Shelf) -> None:
     resources = SkillResources(CatalogAccess(shelf.settings.catalog_path, shelf.packages))
 
     def text(uri: str) -> str:
-        (content,) = resources.content(uri).contents
+        (content,) = resources.read(ReadResourceRequestParams(uri=uri)).contents
         assert isinstance(content, TextResourceContents)
         return content.text
 
