@@ -215,7 +215,8 @@ def explained(path: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise _disk_full(path) from error
         raise CatalogUnusable(
-            f"{error.filename or path} cannot be used: {error.strerror or error}."
+            f"{error.filename or path} cannot be used: {error.strerror or error}. "
+            "Correct that, or choose another --data directory."
         ) from error
 
 
@@ -239,7 +240,9 @@ def open_catalog(path: Path) -> Database:
 
 
 def service_runs(path: Path) -> bool:
-    """Return whether a service has registered with this catalog. Raises as open_catalog does."""
+    """Return whether a running service writes this catalog. Raises as open_catalog does."""
+    if not is_locked(lock_of(path)):
+        return False
     db = open_catalog(path)
     try:
         return db.execute("SELECT service_pid FROM health").fetchone()[0] is not None

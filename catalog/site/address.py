@@ -40,7 +40,10 @@ def url(host: str, port: int) -> str:
 def _reason(error: OSError, host: str, port: int) -> str:
     match error.errno:
         case errno.EADDRINUSE:
-            return f"{host}:{port}: another program uses it. Stop it, or give another --port."
+            return (
+                f"{host}:{port}: another program uses it; `ss -ltnp` shows which. "
+                "Stop it, or give another --port."
+            )
         case errno.EADDRNOTAVAIL:
             return (
                 f"{host}: this machine does not have that address. "

@@ -175,7 +175,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise NotPossible(
-            f"The configuration file {path} cannot be read: {error.strerror or error}."
+            f"The settings file {path} cannot be read: {error.strerror or error}. "
+            "Name another with --config."
         ) from error
     except UnicodeDecodeError as error:
         raise NotPossible(

@@ -172,10 +172,11 @@ def trouble_of_root(root: str) -> str | None:
     try:
         os.scandir(root).close()
     except OSError as error:
-        create = "Create it, name" if isinstance(error, FileNotFoundError) else "Name"
+        is_missing = isinstance(error, FileNotFoundError)
+        create = "Create it, run `skilldrop config init`, or name" if is_missing else "Name"
         return (
-            f"The root {root} cannot be read: {error.strerror}. {create} another"
-            " with --watched, or run `skilldrop config init`."
+            f"The root {root} cannot be read: {error.strerror}. {create} another with --watched,"
+            " or its settings with --config."
         )
     return None
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.program import run
 from tests.support.skills import write_skill
+from tests.support.waiting import wait_for
 from tests.support.without_rights import bound_by_permissions
 
 ROOT = Path("watched")
@@ -41,7 +43,8 @@ def test_the_port_is_taken() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         said = refused("up", "--port", port)
-    assert f"cannot listen on 127.0.0.1:{port}: another program uses it. Stop it, or" in said
+    assert f"cannot listen on 127.0.0.1:{port}: another program uses it; `ss -ltnp`" in said
+    assert "Stop it, or give another --port." in said
 
 
 def test_the_data_directory_may_not_be_written(tmp_path: Path) -> None:
@@ -76,11 +79,56 @@ def test_the_directory_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     said = refused("up")
-    assert "elsewhere/watched cannot be read: No such file or directory. Create it, name" in said
-    assert "`skilldrop config init`" in said
+    assert "elsewhere/watched cannot be read: No such file or directory. Create it, run `" in said
+    assert "skilldrop config init`, or name another with --watched, or its settings" in said
     assert refused("status").endswith(" Settings: no file was found.\n")
     (tmp_path / "elsewhere/watched").touch()
     assert "Not a directory. Name another with --watched" in refused("up")
+
+
+def test_the_settings_are_a_directory(tmp_path: Path) -> None:
+    """Or the file is missing; the message names the option for another."""
+    (tmp_path / "skilldrop.toml").mkdir()
+    said = "The settings file skilldrop.toml cannot be read: Is a directory. Name another with"
+    assert refused("status") == f"skilldrop: {said} --config.\n"
+    assert "No such file or directory. Name another" in refused("--config", "nowhere", "scan")
+
+
+def test_the_home_folder_may_not_be_written(tmp_path: Path) -> None:
+    """The message names what cannot be made there, and both options for another place."""
+    (tmp_path / "home").mkdir(mode=0o500)
+    with bound_by_permissions(), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path / "home"))
+        said = refused("config", "init", "--watched", ROOT)
+    assert f"{tmp_path}/home/.config cannot be made: Permission denied. Name" in said
+    assert "--watched, or another settings file with --config.\n" in said
+
+
+@pytest.mark.parametrize("words", [("--data", "watched/data"), ("--watched", ".")])
+def test_the_data_lie_in_the_root(words: tuple[str, ...]) -> None:
+    """Both directories are named, and the one to move."""
+    said = refused(*words, "scan")
+    assert "are inside one another; move the data directory elsewhere.\n" in said
+
+
+def test_a_root_lies_in_a_root(tmp_path: Path) -> None:
+    """Both roots are named; one of them can stay."""
+    roots = (f"[[roots]]\npath = '{path}'\n" for path in (ROOT, ROOT / "word-count"))
+    (tmp_path / "skilldrop.toml").write_text("".join(roots))
+    said = refused("scan")
+    assert f"the root {tmp_path}/watched/word-count is inside another root; keep only one" in said
+
+
+def test_a_scan_is_interrupted(tmp_path: Path) -> None:
+    """Ctrl-C ends it without a traceback, and the next scan completes the catalog."""
+    for number in range(300):
+        write_skill(ROOT / f"skill-{number}")
+    program = Path(sys.executable).with_name("skilldrop")
+    scan = subprocess.Popen([program, "scan"], stderr=subprocess.PIPE, text=True)
+    wait_for((tmp_path / "var/catalog.db").exists)
+    scan.send_signal(signal.SIGINT)
+    assert (scan.communicate()[1], scan.returncode) == ("\n", 130)
+    assert "301 active" in run("scan").stdout
 
 
 def test_a_setting_has_a_typo(tmp_path: Path) -> None:

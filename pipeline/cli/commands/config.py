@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -33,9 +34,10 @@ def config() -> None:
 @config.command()
 @click.pass_obj
 def init(given: GlobalOptions) -> None:
-    """Write a commented settings file to ~/.config/skilldrop/, or as --config.
+    """Write a commented settings file.
 
-    It asks for the folder of your skills, unless --watched names it, and creates that folder.
+    It is ~/.config/skilldrop/skilldrop.toml, or the file of --config. The command asks for the
+    folder of your skills, unless --watched names it, and creates that folder.
     """
     file = given.config or loader.user_file()
     if os.path.lexists(file):
@@ -51,7 +53,10 @@ def init(given: GlobalOptions) -> None:
         with file.open("x", encoding="utf-8") as out:
             out.write(template.format(watched=_in(file, watched), data=_in(file, data)))
     except OSError as error:
-        raise NotPossible(f"{error.filename}: {error.strerror}.") from error
+        raise NotPossible(
+            f"{error.filename} cannot be made: {error.strerror}. "
+            "Name another folder with --watched, or another settings file with --config."
+        ) from error
     loader.load(file)
     up = f"skilldrop --config {shlex.quote(str(file))} up" if given.config else "skilldrop up"
     click.echo(visible(f"Wrote {file}. `{up}` now watches {watched}."))
@@ -66,10 +71,10 @@ def _in(file: Path, path: Path) -> str:
 @config.command()
 @click.pass_obj
 def check(given: GlobalOptions) -> int:
-    """Check all settings; exit 2 with a sentence about the first mistake.
+    """Check all settings, the roots and the secrets of hooks.
 
-    Every command that reads the settings does this first. Exit 1 if a root cannot be read, or the
-    secret of a hook is not here.
+    Exit 2 with a sentence about the first mistake in the settings, which every command that reads
+    them does, too. Exit 1 if a root cannot be read, or the secret of a hook is not here.
     """
     settings = loader.load(*given)
     file = loader.file_in_force(given.config)
@@ -94,8 +99,9 @@ def show() -> Answer:
     found = list(loader.sources(*given))
     return Answer(
         [{"name": name, "value": value, "source": source} for name, value, source in found],
-        (
-            visible(f"{name} = {json.dumps(value, ensure_ascii=False)}  # {source}")
-            for name, value, source in found
-        ),
+        (visible(f"{name} {_shown(value)}  # {source}") for name, value, source in found),
     )
+
+
+def _shown(value: Any) -> str:
+    return "is not set" if value is None else f"= {json.dumps(value, ensure_ascii=False)}"

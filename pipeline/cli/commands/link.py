@@ -139,7 +139,7 @@ def unlink(settings: Settings, directory: Path) -> Answer:
     """
     result = handle(settings, "unlink", {"path": _absolute(directory)})
     removed = counted(len(result["removed"]), "skill")
-    return Answer(result, [f"{removed} removed from {visible(result['directory'])}"])
+    return Answer(result, [f"Removed {removed} from {visible(result['directory'])}."])
 
 
 def _absolute(directory: Path) -> str:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import click
@@ -56,7 +57,9 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     catalog, site = settings.catalog_path, settings.site
     state = reading_status.load(db)
     host, _ = site_address(state["health"], settings)
-    state["restart"] = _restart(state["health"])
+    file = loader.file_in_force(click.get_current_context().obj.config)
+    state["settings_file"] = str(file.absolute()) if file else None
+    state["restart"] = _restart(state["health"], file)
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
     text = health(state) if check else report(state)
     return Answer(
@@ -64,9 +67,8 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     )
 
 
-def _restart(health: Mapping[str, Any]) -> str | None:
+def _restart(health: Mapping[str, Any], file: Path | None) -> str | None:
     """Return a sentence if the settings file was changed since the service started."""
-    file = loader.file_in_force(click.get_current_context().obj.config)
     if not (file and health["service_pid"]):
         return None
     changed = datetime.fromtimestamp(file.stat().st_mtime, UTC)
@@ -115,7 +117,9 @@ def _rows(word: str, state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _totals(state: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the roots, counts by status, indexes, findings, repairs and the last recovery."""
+    """Yield the settings file, roots, counts, indexes, findings, repairs and the last recovery."""
+    if file := state.get("settings_file"):
+        yield visible(f"settings {file}")
     for root in state["roots"]:
         passing = "; dangers do not wait for review" if root["lets_dangers_pass"] else ""
         yield f"root {root['path']} ({root['level']}, {root['acceptance']}){passing}"
@@ -191,7 +195,7 @@ _LISTED: Mapping[str, tuple[str, str]] = {
     "not_loaded": ("not loaded by every agent", "status --json"),
     "broken_references": ("reference broken", "findings"),
     "errors": ("error", "findings"),
-    "version_pinned": ("pinned to an earlier version", "status --json"),
+    "version_pinned": ("pinned", "status --json"),
     "shadowed": ("shadowed", "list --status shadowed"),
     "not_skills": ("not a skill", "findings"),
 }

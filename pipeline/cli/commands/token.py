@@ -53,6 +53,6 @@ def list_(settings: Settings) -> Answer:
 @click.option("--open", "opens", is_flag=True, help="Also remove the last token, for open access.")
 @with_settings
 def remove(settings: Settings, name: str, opens: bool) -> None:
-    """Remove the token NAME; its reader is refused from the next request on."""
+    """Remove the token NAME; the site refuses its reader at once."""
     if token_file.remove(settings.tokens_path, name, opens=opens):
         click.echo("No token is left: everybody who reaches the site may read it.", err=True)

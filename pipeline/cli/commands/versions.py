@@ -166,11 +166,13 @@ def review(context: click.Context, as_json: bool) -> int | None:
       skilldrop review approve csv-profile --why "Read all scripts."
       skilldrop review reject csv-profile --why "It sends the data to a server."
     """
-    return None if context.invoked_subcommand else _list(as_json=as_json)
+    return None if context.invoked_subcommand else context.invoke(list_, as_json=as_json)
 
 
+@review.command("list")
 @with_catalog
-def _list(_: object, db: Database) -> Answer:
+def list_(_: object, db: Database) -> Answer:
+    """List the versions that wait for review, as `review` does."""
     waiting = reading_review.waiting(db)
     lines = [line for version in waiting for line in _version_lines(version)]
     lines.append(f"{counted(len(waiting), 'version')} to review.")

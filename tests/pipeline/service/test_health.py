@@ -271,7 +271,7 @@ def test_a_deleted_catalog_is_rebuilt_once_the_root_is_back(
     it.settle()
     away = it.root.rename(it.root.with_name("away"))
     it.settings.data.rename(it.settings.data.with_name("deleted"))
-    it.wait_for(lambda: "Create it, name another" in caplog.text)
+    it.wait_for(lambda: "Create it, run `skilldrop config" in caplog.text)
     before = time.process_time()
     time.sleep(0.5)  # a rest, in which a busy loop would show
     assert time.process_time() - before < 0.3

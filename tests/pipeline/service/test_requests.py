@@ -67,7 +67,7 @@ def test_a_pin_holds_until_unpin(serving: Serving, runs: bool, skill: SkillWrite
     assert "One." in (current / "SKILL.md").read_text()
     serving.wait_for(lambda: ": One.\n" in serving.index())
     status = command(serving, "status").stdout
-    assert f"pinned to an earlier version: a  {one['version']}" in status
+    assert f"pinned: a  {one['version']}" in status
     assert "(published, pinned)" in command(serving, "versions", "a").stdout
     if runs:
         skill(serving.root / "a", description="Three.")

@@ -69,10 +69,10 @@ def test_a_directory_that_moved_behind_a_link_can_be_unlinked(agent: Path) -> No
     agent.rename(real)
     agent.symlink_to(real)
     (real / "mine").mkdir()
-    assert run("unlink", agent).stdout == f"2 skills removed from {agent}\n"
+    assert run("unlink", agent).stdout == f"Removed 2 skills from {agent}.\n"
     assert names_in(real) == ["mine"]
     run("link", agent)
-    assert run("unlink", agent).stdout == f"2 skills removed from {real}\n"
+    assert run("unlink", agent).stdout == f"Removed 2 skills from {real}.\n"
     assert agent.is_symlink()
 
 
