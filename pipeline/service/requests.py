@@ -7,11 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from catalog.database import connection as database_connection
 from catalog.database import requests
-from catalog.database.connection import explained
+from catalog.database.connection import explained, service_runs
 from catalog.database.requests import Request, Requests
-from catalog.model.errors import CatalogBusy, NotPossible, SkilldropError
+from catalog.model.errors import CatalogBusy, NotPossible, RootUnreadable, SkilldropError
 from catalog.model.values import Json
 from catalog.reading import told_skills
 from catalog.reading.skills import review, skill_facts, versions
@@ -59,14 +58,13 @@ def run_or_request(
 ) -> T:
     """Do work with the catalog open for writing, or send a request to the service that has it open.
 
-    waiting is called with the seconds that the service has taken so far. Raises CatalogBusy if
-    another process than a service writes the catalog, NotPossible, and the errors of `open_store`
-    and of the work.
+    waiting is called with the seconds that the service has taken so far. Raises NotPossible, and
+    the errors of `open_store` and of the work.
     """
     try:
         return with_store(settings, work, needs_root=needs_root)
-    except CatalogBusy:
-        if not database_connection.service_runs(settings.catalog_path):
+    except (CatalogBusy, RootUnreadable):  # the service may know other roots
+        if not service_runs(settings.catalog_path):
             raise
         result: T = requests.ask(settings.catalog_path, action, arguments, waiting=waiting)
         return result

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from catalog.database.connection import open_catalog
+from catalog.database.connection import open_catalog, service_runs
 from catalog.database.queries import Database
 from catalog.model import naming
 from catalog.model.errors import NotPossible, SkilldropError
@@ -117,7 +117,8 @@ def add(
             "rivals": list(_rivals(settings, root, addition)),
         }
         additions.append(addition.as_json() | details)
-        for line in () if as_json else _addition_lines(addition, root, dry_run=dry_run):
+        follower = "" if dry_run else _follower(settings)
+        for line in () if as_json else _addition_lines(addition, root, follower):
             terminal.echo(line)
         for name, path in () if as_json else details["rivals"]:
             text = f"{path} has the name {name}, too, and only one of the two reaches agents."
@@ -142,8 +143,8 @@ def _rivals(settings: Settings, root: RootSpec, addition: Addition) -> Iterator[
                 yield row["name"], f"{row['root']}/{row['path']}"
 
 
-def _addition_lines(addition: Addition, root: RootSpec, *, dry_run: bool) -> Iterator[str]:
-    """Yield skills, files and findings of a source, and a line about the result."""
+def _addition_lines(addition: Addition, root: RootSpec, follower: str) -> Iterator[str]:
+    """Yield skills, files and findings of a source, and the result; no follower: it is a trial."""
     for judgement in addition.judgements:
         if judgement.name is None:
             continue
@@ -158,14 +159,14 @@ def _addition_lines(addition: Addition, root: RootSpec, *, dry_run: bool) -> Ite
     place = visible(text_path(str(addition.place)))
     if not addition.is_added:
         yield f"Not added to {place}: fix the errors above, then add it again."
-    elif dry_run:
+    elif not follower:
         yield f"Would be added as {place}; nothing was copied."
     else:
         found = {finding.severity for each in addition.judgements for finding in each.findings}
-        then = "`skilldrop status` says if it does not reach agents."
+        then = "publishes it; `skilldrop status` says if it does not reach agents"
         if "danger" in found and root.review != "none":
-            then = "Agents get it once its danger is approved; see `skilldrop review`."
-        yield to_copy(f"Added {place}. {then}")
+            then = "stores it; agents get it once its danger is approved in `skilldrop review`"
+        yield to_copy(f"Added {place}. {follower} {then}.")
 
 
 @click.command()
@@ -202,7 +203,8 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
             undo = f" `skilldrop restore {asked}` brings its newest version back."
     moved = trash.move(db, *place, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
-    line = f"Moved {moved.path} to {moved.trash}.{undo}{along}"
+    then = f"{_follower(settings)} takes it out of the catalog.{undo}{along}"
+    line = f"Moved {moved.path} to {moved.trash}. {then}"
     return Answer(moved._asdict(), [to_copy(visible(line))])
 
 
@@ -247,5 +249,10 @@ def restore(
         name, restored, path = restored_to(db, *places, skill, version, to, progress)
     line = f"Restored {name}, version {restored}, to {path}."
     if any(Path(path).is_relative_to(root.path) for root in settings.root_specs):
-        line += " A running service publishes it."
-    return Answer({"skill": name, "version": restored, "path": path}, [visible(line)])
+        line += f" {_follower(settings)} publishes it."
+    return Answer({"skill": name, "version": restored, "path": path}, [to_copy(visible(line))])
+
+
+def _follower(settings: Settings) -> str:
+    """Return the subject of a sentence: who brings a change in a root to the agents."""
+    return "The running service" if service_runs(settings.catalog_path) else "`skilldrop scan`"

@@ -9,7 +9,7 @@ import click
 from catalog.audit.verdicts import Difference
 from catalog.database.connection import service_runs
 from catalog.model.change import ChangeResult
-from catalog.model.errors import CatalogBusy
+from catalog.model.errors import CatalogBusy, RootUnreadable
 from catalog.reading import service_health
 from catalog.text import humanize
 from catalog.text.visible import visible
@@ -63,7 +63,7 @@ def scan(settings: Settings, deep: bool, scheduler: str | None) -> Answer:
     try:
         with terminal.progress("packages") as published:
             result = with_store(settings, work, published)
-    except CatalogBusy:
+    except (CatalogBusy, RootUnreadable):  # the service may know other roots
         if not service_runs(settings.catalog_path):
             raise
         with terminal.progress("seconds: the service is scanning") as waiting:

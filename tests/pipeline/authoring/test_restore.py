@@ -184,6 +184,6 @@ def test_a_bare_name_suffices_and_a_folder_outside_the_roots_is_not_called_publi
     (tmp_path / "drafts").mkdir()
     outside = run(*program, "restore", "installer", "--to", tmp_path / "drafts")
     assert (tmp_path / "drafts/installer/SKILL.md").is_file()
-    assert "A running service publishes it." not in outside.stdout
+    assert "publishes it" not in outside.stdout
     inside = run(*program, "restore", "installer")
-    assert f"{tmp_path}/root/ann/installer. A running service publishes it." in inside.stdout
+    assert f"installer. `skilldrop --config {settings} scan` publishes it." in inside.stdout

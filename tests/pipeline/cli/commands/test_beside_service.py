@@ -45,6 +45,33 @@ def test_scan_lets_the_service_scan(serving: Serving, words: list[object]) -> No
     assert serving.rows(deep) == [(0,), (1,)]
 
 
+def test_commands_need_only_the_data_of_a_service(serving: Serving, tmp_path: Path) -> None:
+    """The service knows its roots and settings; without it, the missing root is named."""
+    serving.wait_for(lambda: serving.rows("SELECT 1 FROM skills WHERE status = 'active'"))
+    agent = tmp_path / "agent"
+    words = "--data", serving.settings.data
+    assert run("link", agent, *words).stdout == f"Linked 1 skill in {agent}.\n"
+    assert "1 skill folder scanned" in run("scan", *words).stdout
+    serving.stop()
+    said = run("unlink", agent, *words).stderr
+    assert f"The root {tmp_path}/watched cannot be read: No such file or directory. " in said
+    assert said.endswith(" another with --watched, or its settings with --config.\n")
+
+
+def test_what_follows_a_change_in_a_root_is_said(
+    serving: Serving, words: list[object], tmp_path: Path
+) -> None:
+    """A running service brings it to the agents; without one, a scan does."""
+    write_skill(tmp_path / "drafts/two")
+    write_skill(tmp_path / "drafts/three")
+    serving.wait_for(lambda: serving.rows("SELECT 1 FROM skills WHERE status = 'active'"))
+    assert "two. The running service publishes it; " in run("add", "drafts/two", *words).stdout
+    removed = run("remove", "one", *words).stdout
+    assert "The running service takes it out of the catalog. " in removed
+    serving.stop()
+    assert "three. `skilldrop --watched " in run("add", "drafts/three", *words).stdout
+
+
 def test_a_second_up_says_that_the_first_runs(serving: Serving, words: list[object]) -> None:
     """It names the site of the first, if that has one."""
     done = run("up", *words)
