@@ -14,15 +14,15 @@ PAGE = 40
 
 def findings(db: Database, skill: int) -> list[Row]:
     """Return the findings of a skill, worst first; those that reject it are the first of these."""
-    query = f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, id"
-    return db.rows(query, [skill])
+    query = f"SELECT * FROM findings WHERE {_OF_SKILL} ORDER BY {_WORST_FIRST}, id"
+    return db.rows(query, {"skill": skill})
 
 
 def listed_findings(db: Database, *, skill: int | None = None, code: str = "") -> list[Row]:
     """Return the findings, or only those of a skill or of a code; reasons of a rejection first."""
     return db.rows(
         "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
-        " WHERE (:skill IS NULL OR skill = :skill) AND (:code = '' OR code = :code)"
+        f" WHERE (:skill IS NULL OR {_OF_SKILL}) AND (:code = '' OR code = :code)"
         " ORDER BY root, folder, id",
         {"skill": skill, "code": code},
     )
@@ -58,6 +58,11 @@ def not_skills(db: Database, page: int = 1) -> list[Row]:
     )
 
 
+# Findings about a folder that cannot be read are of no skill, also while its last version stays.
+_OF_SKILL = """
+    (skill = :skill OR skill IS NULL AND (root, folder) =
+        (SELECT root, path FROM skills WHERE id = :skill))
+"""
 _RANK = " ".join(f"WHEN '{word}' THEN {rank}" for rank, word in enumerate(SEVERITIES))
 _WORST_FIRST = f"CASE severity {_RANK} END"
 MOST_KINDS = 3

@@ -177,6 +177,8 @@ def check_typed(
     whole = whole or typed
     query = f"SELECT 1 FROM skills AS s WHERE {' AND '.join((among, *conditions(whole)))} LIMIT 1"
     if not db.execute(query, _values(whole)).fetchone():
+        if not any(whole):
+            raise NotInCatalog("No skill for agents is published; `skilldrop status` says why.")
         raise NotInCatalog("No published skill passes this filter; leave a part of it out.")
 
 

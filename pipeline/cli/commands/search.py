@@ -115,8 +115,10 @@ def list_(_: object, db: Database, /, **filters: Any) -> Answer:
       skilldrop list --namespace team-a
       skilldrop list --tag csv --json
     """
-    rows = skill_lists.listed_skills(db, _parsed(filters))
-    return Answer(rows, _skill_lines(rows), note=f"{counted(len(rows), 'skill')}.")
+    wanted = _parsed(filters)
+    rows = skill_lists.listed_skills(db, wanted)
+    why = "" if rows else visible(word_search.why_empty(db, "", wanted))
+    return Answer(rows, _skill_lines(rows), note=why or f"{counted(len(rows), 'skill')}.")
 
 
 def _skill_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -41,6 +41,14 @@ def test_skills_are_copied() -> None:
     }
 
 
+def test_without_a_published_skill_nothing_is_copied() -> None:
+    """No filter is blamed where none was given."""
+    Path("none").mkdir()
+    run("--watched", "none", "--data", "other", "scan")
+    done = run("--data", "other", "export", "out")
+    assert "No skill for agents is published; `skilldrop --data" in done.stderr
+
+
 def test_most_skills_are_removed_only_if_that_is_meant() -> None:
     """Without `--yes` all stay; a typo is an error with or without it."""
     write_skill(Path("watched/docx"))

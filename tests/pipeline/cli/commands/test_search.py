@@ -31,6 +31,21 @@ def test_the_active_skills_are_listed_by_name() -> None:
     assert done.stderr == "2 skills.\n"
 
 
+def test_a_filter_that_lists_no_skill_says_why() -> None:
+    """As the search does: a word that no skill has, or filters that no skill has together."""
+    assert run("list", "--tag", "cvs").stderr == run("search", "--tag", "cvs").stderr
+    assert "No skill has the tag 'cvs'" in run("list", "--tag", "cvs").stderr
+    assert "without them 2 active skills match." in run("list", "--has-scripts", "yes").stderr
+
+
+def test_a_folder_that_cannot_be_read_is_a_finding_of_its_skill() -> None:
+    """Its last version stays, so whoever asks by the name learns why edits do not arrive."""
+    Path("watched/pdf/.gitignore").write_text("[z-a]\n")
+    run("scan")
+    for command in ("findings", "show", "status"):
+        assert "ignore-file-refused" in run(command, "pdf").stdout
+
+
 def test_the_filters_of_the_search_choose_skills() -> None:
     """JSON has the place and the status of each."""
     assert [row["name"] for row in json.loads(run("list", "--tag", "csv", "--json").stdout)] == [
@@ -132,6 +147,7 @@ def test_a_skill_that_waits_for_review_is_named_by_the_search() -> None:
     done = run("search", "wiper")
     assert "wiper waits for review; see `skilldrop review`." in done.stderr
     assert "wiper" not in run("search", "wiper", "--for-model").stderr.replace("'wiper'", "")
+    assert run("review", "list").stdout == run("review").stdout
     run("review", "reject", "wiper", "--why", "It gives orders.")
     assert "rejected in review: It gives orders." in run("versions", "wiper").stdout
 
