@@ -1,6 +1,6 @@
 """Attacks and honest skills that look like them, written by people who did not write the rules.
 
-The rules were learnt from them, each after its first score was taken; none yet from the seventh.
+The rules were learnt from them, each set after its first score was taken.
 `benchmarks/safety.py` describes their form, and compares with other programs.
 """
 
@@ -52,20 +52,20 @@ def share(worst: Mapping[str, str], samples: Sequence[Mapping[str, Any]]) -> flo
 def test_nearly_all_attacks_are_found(worst: Mapping[str, str]) -> None:
     """A set that the rules have not seen scores lower; see `benchmarks/safety.md`."""
     harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
-    assert share(worst, harmful) >= 0.85
+    assert share(worst, harmful) >= 0.93
 
 
 def test_no_class_of_attack_is_missed(worst: Mapping[str, str]) -> None:
-    """Of each class, over all sets, at least 70 % are found."""
+    """Of each class, over all sets, at least 80 % are found."""
     harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
     classes = {each["class"] for each in harmful}
     shares = {kind: share(worst, [e for e in harmful if e["class"] == kind]) for kind in classes}
-    assert {kind: found for kind, found in shares.items() if found < 0.7} == {}
+    assert {kind: found for kind, found in shares.items() if found < 0.8} == {}
 
 
 def test_few_honest_skills_are_held(worst: Mapping[str, str]) -> None:
     """Warnings and dangers about skills that only look like an attack."""
     harmless = [each for samples in SAMPLES.values() for each in samples if not each["harmful"]]
-    assert share(worst, harmless) <= 0.06
+    assert share(worst, harmless) <= 0.05
     held = [each["id"] for each in harmless if worst.get(each["id"]) == "danger"]
-    assert len(held) / len(harmless) <= 0.04, held
+    assert len(held) / len(harmless) <= 0.035, held

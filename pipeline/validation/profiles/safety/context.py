@@ -52,9 +52,9 @@ _STRING = re.compile(r"([\"'`])(?:(?!\1)[^\\\n]|\\.){0,300}\1")
 _SHELL_LIST = re.compile(r"[\"'](?:-c|/c|-Command)[\"']\s*,\s*\w?\Z", re.IGNORECASE)
 _ASSIGNED = re.compile(r"(\w+)\s*(?::[^=\n]{1,40})?(?:=|:=|\+=)\s*[\[({]*\s*\w?\Z")
 _RUNS_NAME = (
-    r"(?:\bsubprocess\.\w+\(|\b(?:os\.)?(?:system|popen)\(|\b(?:exec|spawn)(?:File)?(?:Sync)?\("
-    r"|\b(?:eval|run|getoutput|check_output|check_call|shell_exec|passthru)\(|\beval\s"
-    r"|\burlopen\(|\b(?:ba|z)?sh\s+-c\b|\b(?:iex|invoke-expression)\b)"
+    r"(?:\b(?:subprocess|requests|httpx|session)\.\w+\(|\b(?:os\.)?(?:system|popen)\(|\bfetch\("
+    r"|\b(?:exec|spawn)(?:File)?(?:Sync)?\(|\b(?:eval|run|getoutput|check_output|check_call)\("
+    r"|\b(?:shell_exec|passthru|urlopen)\(|\beval\s|\b(?:(?:ba|z)?sh\s+-c|iex|invoke-expression)\b)"
 )
 _HEREDOC = re.compile(
     r"\bcat\b(?![^\n]{0,80}>\s*\S*(?:rc|profile|\.z?sh|/etc/))[^\n|]{0,80}<<-?[ \t]*"

@@ -234,7 +234,7 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
 _MOST_NAMED = 5
 _JOINTS = re.compile(r"[-_.]+")  # of the words of a file name
 _WITH_TEMPLATES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".go")
-_ANYWHERE = (codes.HIDDEN_FROM_USER, codes.JUDGED_IN_PART)
+_ANYWHERE = (codes.HIDDEN_FROM_USER, codes.INSTRUCTION_OVERRIDE, codes.JUDGED_IN_PART)
 
 
 def _is_example(text: Text, danger: Danger) -> bool:
