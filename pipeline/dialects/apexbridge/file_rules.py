@@ -60,12 +60,13 @@ SECTIONS = {
 CHINESE: Mapping[str, str] = {name: chinese for name, (chinese, *_) in _SECTIONS.items()}
 """Chinese name of each section."""
 _SENSITIVE = re.compile(
-    r"\b(?:passwords?|passphrases?|credentials?|secrets?|(?:api|private) ?keys?|access tokens?|pii"
-    r"|personal(?:ly)? (?:data|information|identifiable)|user profiles?|sensitive|confidential"
+    r"(?=[abchmpsu\u3400-\u9fff])"  # skips characters that start none of the words
+    r"(?:\b(?:passwords?|passphrases?|credentials?|secrets?|(?:api|private) ?keys?|access tokens?"
+    r"|pii|personal(?:ly)? (?:data|information|identifiable)|user profiles?|sensitive|confidential"
     r"|patients?|medical|health (?:data|records?)|passports?|social security|credit cards?"
     r"|bank accounts?|salar(?:y|ies)|payroll|biometrics?)\b"
     "|密码|密碼|口令|凭证|凭据|密钥|密鑰|令牌|个人(?:信息|数据|资料)|個人(?:資訊|資料)|用户资料|用戶資料"
-    "|隐私|隱私|敏感|机密|機密|保密|身份证|身分證|护照|護照|病历|病歷|患者|银行卡|信用卡|工资|薪资|薪資",
+    "|隐私|隱私|敏感|机密|機密|保密|身份证|身分證|护照|護照|病历|病歷|患者|银行卡|信用卡|工资|薪资|薪資)",
     re.IGNORECASE,
 )
 
