@@ -15,7 +15,7 @@ MODULES = sorted(
 
 HOMES = {
     "ahocorasick_rs": "pipeline.roots.words",
-    "apscheduler": "pipeline.service.timer",
+    "apscheduler": "pipeline.service.loop",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
     "distributed": "pipeline.service.scanning.dask_cluster",

@@ -37,7 +37,6 @@ _PARTS = {
     "requests": "Running requests of commands",
     "scan": "The full scan",
     "site": "The site",
-    "timer": "The timer of the full scans",
     "unread": "Reading skills",
     "watcher": "The watcher",
 }

@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from apscheduler.triggers.interval import IntervalTrigger
+
 from catalog.database.connection import FileCheck, explained
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import CatalogDamaged, Problem
@@ -26,7 +28,6 @@ from pipeline.service.requests import RequestRunner
 from pipeline.service.scanning.engines import processes
 from pipeline.service.scanning.scanner import import_rules
 from pipeline.service.scans import ScanRequest
-from pipeline.service.timer import Timer
 from pipeline.watch.settling import WatchUnit
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
@@ -39,13 +40,43 @@ TICK = 1.0
 """Seconds between two checks of the watcher and the site, which cannot report by themselves."""
 FILE_CHECK = 60.0
 """Seconds after which a catalog file that was written, perhaps by another program, is checked."""
-_RESCAN = "re-scan"
 COLLECT_EVERY = 600.0
 """Seconds between two removals of expired packages."""
+JITTER = 0.05
+"""Part of an interval by which a run may be later, so that services do not pull all at once."""
+
+
+class Timer:
+    """Times of a part at regular intervals, by a trigger of APScheduler on the monotonic clock.
+
+    So a change of the system clock delays nothing, and missed runs are one.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._trigger = IntervalTrigger(seconds=seconds, jitter=seconds * JITTER, timezone=UTC)
+        self._next = self._after(time.monotonic())
+
+    @property
+    def next_run(self) -> datetime:
+        """The time of the next run, by the system clock."""
+        return _now() + timedelta(seconds=self._next - time.monotonic())
+
+    def part(self, name: str, step: Callable[[], object]) -> Part:
+        """Return a part that is due at these times."""
+
+        def stepped() -> None:
+            self._next = self._after(time.monotonic())
+            step()
+
+        return Part(name, lambda now: max(0.0, self._next - now), stepped)
+
+    def _after(self, last: float) -> float:
+        moment = datetime.fromtimestamp(last, UTC)
+        return float(self._trigger.get_next_fire_time(moment, moment).timestamp())
 
 
 class Service:
-    """Watcher, timer and site around the loop that does all the work.
+    """Watcher and site around the loop that does all the work.
 
     `run` closes the catalog at its end. A catalog that is lost is replaced, with all of its work.
     """
@@ -56,13 +87,12 @@ class Service:
         self._site = site
         self._loop = Loop()
         self._troubles = Troubles()
-        self._timer = Timer()
-        self._heartbeat = Heartbeat(self._troubles, site, partial(self._timer.next_run, _RESCAN))
+        self._rescans = Timer(settings.rescan_every)
+        self._heartbeat = Heartbeat(self._troubles, site, lambda: self._rescans.next_run)
         self._watching = Watching(settings, self._loop, self._heartbeat)
         self._file_check = FileCheck(settings.catalog_path)
         self._first_parts = [
             every("systemd", TICK, partial(heartbeat.notify, "WATCHDOG=1")),
-            every("timer", TICK, self._timer.keep),
             every("file check", FILE_CHECK, lambda: self._file_check.begin(if_written=True)),
         ]
         catalog = every("catalog", TICK, self._keep_catalog)
@@ -87,21 +117,11 @@ class Service:
         """Request a full scan, from any thread."""
         self._loop.call(lambda: self._work.scans.request(ScanRequest("re-scan")))
 
-    def collect(self) -> None:
-        """Request the removal of expired packages, from any thread."""
-        self._loop.call(lambda: setattr(self._work, "collects", True))
-
     def run(self, begun: Callable[[], None] = lambda: None) -> None:
         """Watch, scan and publish until stopped; call `begun` once everything has started.
 
         Raises SkilldropError before `begun`.
         """
-        self._timer.every(self._settings.rescan_every, _RESCAN, self.rescan)
-        self._timer.every(COLLECT_EVERY, "collect", self.collect)
-        for mirror, seconds in self._settings.git_roots:
-            pull = partial(lambda root: self._work.pulls.start(root), mirror.root)
-            self._timer.every(seconds, f"pull {mirror.root}", partial(self._loop.call, pull))
-        self._timer.start()
         try:
             with explained(self._settings.catalog_path):
                 self._begin(self._store)
@@ -119,7 +139,6 @@ class Service:
             )
         finally:
             heartbeat.notify("STOPPING=1")
-            self._timer.stop()
             self._watching.supervisor.stop()
             if self._site:
                 self._site.stop()
@@ -167,6 +186,12 @@ class Service:
             every("unread", TICK, partial(_find_unread, store, settings.settle_longest)),
             quiet,  # before the next changes become visible
             self._watching.polls(),
+            self._rescans.part("re-scan", self.rescan),
+            Timer(COLLECT_EVERY).part("collect", work.collect),
+            *(
+                Timer(seconds).part(f"pull {mirror.root}", partial(work.pulls.start, mirror.root))
+                for mirror, seconds in settings.git_roots
+            ),
             *work.parts(),
             quiet,
             Part("packages", check.seconds_to_next, check.step),

@@ -154,13 +154,10 @@ class Work:
             HookQueue(hook, loop.wake, settings.site.url or "") for hook in settings.hooks
         ]
         self.publication = Publication(settings, store)
-        self.collects = False
-        """Whether expired packages and rows are to be removed."""
 
     def parts(self) -> Iterator[Part]:
         """Yield the parts, in the order of their steps."""
         scans, events = self.scans, self.store.events
-        yield Part("collect", lambda _: at_once(self.collects), self.collect)
         yield Part(
             "changes", self.units.seconds_to_next, partial(scans.scan_settled, self._must_stop)
         )
@@ -272,7 +269,6 @@ class Work:
         finally:  # even if a package could not be removed
             if removed := self.store.thin(retention, datetime.now(UTC)):
                 log.info("removed the rows of %s", humanize.count(removed, "old version"))
-        self.collects = False
 
 
 PUBLISH_EVERY = 1.0

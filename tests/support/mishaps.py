@@ -12,8 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import apscheduler.schedulers.base
-import apscheduler.triggers.interval
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
@@ -127,13 +125,9 @@ class Mishaps(RuleBasedStateMachine):
 
     def _patch_clock(self) -> None:
         clocked = [
-            apscheduler.schedulers.base,
-            apscheduler.triggers.interval,
-            *(
-                module
-                for name, module in sys.modules.items()
-                if name.partition(".")[0] in ("catalog", "pipeline")
-            ),
+            module
+            for name, module in sys.modules.items()
+            if name.partition(".")[0] in ("catalog", "pipeline")
         ]
         for module in clocked:
             if getattr(module, "datetime", None) is datetime:

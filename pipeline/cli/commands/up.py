@@ -112,8 +112,7 @@ def write_log() -> None:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", force=True
     )
-    for library in ("apscheduler", "watchdog"):  # their warnings do not matter here
-        logging.getLogger(library).setLevel(logging.ERROR)
+    logging.getLogger("watchdog").setLevel(logging.ERROR)  # its warnings do not matter here
 
 
 TICK = 1.0

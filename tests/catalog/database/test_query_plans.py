@@ -35,6 +35,7 @@ from catalog.writing.store import Store
 from pipeline.config.loader import load
 from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
+from pipeline.service import loop as service_loop
 from pipeline.service import reconcile
 from pipeline.service.open_catalog import open_store, publish, with_store
 from pipeline.service.requests import handle
@@ -262,9 +263,10 @@ def drop_outcomes(serving: Serving) -> None:
 
 
 def test_no_tick_of_the_service_goes_through_a_whole_table(
-    serving: Serving, skill: SkillWriter, traced: Begin
+    serving: Serving, skill: SkillWriter, traced: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Changes, removals, requests, outcomes, collections and heartbeats."""
+    monkeypatch.setattr(service_loop, "COLLECT_EVERY", 0.1)
     caught = traced("the service's start")
     for number in range(30):
         skill(serving.root / f"skill-{number}", description=f"Counts words, {number}.")
@@ -279,8 +281,7 @@ def test_no_tick_of_the_service_goes_through_a_whole_table(
     traced("outcomes")
     drop_outcomes(serving)
     traced("a collection")
-    assert serving.service
-    serving.service.collect()
+    serving.wait_for(lambda: any("SET retired_at" in each.sql for each in caught))
     serving.settle()
     serving.stop()
     refuse_full_scans(caught, serving.settings.catalog_path)

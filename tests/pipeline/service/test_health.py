@@ -6,25 +6,21 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import datetime
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
-from apscheduler.job import Job
-from apscheduler.jobstores.memory import MemoryJobStore
 
 from catalog.database import connection as database_connection
 from catalog.database.queries import Database
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
-from pipeline.service import heartbeat, open_catalog
+from pipeline.service import heartbeat, loop, open_catalog
 from pipeline.service.scanning import scanner
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
@@ -146,9 +142,8 @@ def test_old_rows_are_removed_even_if_a_package_cannot_be(
     thinned = Event()
     monkeypatch.setattr(Store, "collect", refuse)
     monkeypatch.setattr(Store, "thin", lambda *_: thinned.set())
+    monkeypatch.setattr(loop, "COLLECT_EVERY", 0.1)
     it = serving().start()
-    assert it.service
-    it.service.collect()
     it.wait_for(thinned.is_set)
     it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
 
@@ -234,32 +229,6 @@ def test_a_watcher_that_keeps_dying_is_reported(
         it.wait_for(lambda since=since: it.health()["watcher_since"] != since)
     it.wait_for(lambda: "a watch thread ended" in told(it))
     it.wait_for(lambda: it.health()["watcher_mode"] == "native" and not told(it))
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_the_timer_is_replaced_when_its_thread_has_died(
-    serving: Callable[..., Serving],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """Without a new timer, no more full scans would be made."""
-    deaths: list[str] = []
-    due_jobs = MemoryJobStore.get_due_jobs
-
-    def die_once(store: MemoryJobStore, now: datetime) -> list[Job]:
-        if not deaths:
-            deaths.append(threading.current_thread().name)
-            sys.exit()
-        jobs: list[Job] = due_jobs(store, now)
-        return jobs
-
-    service = serving(rescan_every=0.5).start()
-    service.settle()
-    monkeypatch.setattr(MemoryJobStore, "get_due_jobs", die_once)
-    service.wait_for(lambda: "timer of the full scans died and was restarted" in caplog.text)
-    assert deaths == ["APScheduler"]
-    (scans,) = service.rows("SELECT count(*) FROM scans")[0]
-    service.wait_for(lambda: service.rows("SELECT count(*) FROM scans")[0][0] >= scans + 2)
 
 
 def test_a_deleted_catalog_is_rebuilt_once_the_root_is_back(
