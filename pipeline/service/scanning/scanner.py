@@ -241,9 +241,10 @@ def import_rules() -> None:
 
     They take a quarter of a command's start, and a scan of unchanged folders does not need them.
     """
-    import pipeline.dialects.registry
-    import pipeline.parsing.document
     import pipeline.validation.verdict  # noqa: F401
+    from pipeline.dialects.registry import profiles
+
+    profiles()
 
 
 def judge_folder(

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -58,6 +59,22 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 def verdicts(seen: Sequence[object]) -> list[str]:
     """Return the results without times, sorted."""
     return sorted(repr(one.verdict if isinstance(one, Judged) else one) for one in seen if one)
+
+
+def test_no_folder_waits_for_imports(root: RootSpec) -> None:
+    """The service imports all rules at its start, and a scan before it forks its workers."""
+    program = (
+        "import sys; from catalog.model.skill import RootSpec\n"
+        "from pipeline.roots.local.folder import Limits\n"
+        "from pipeline.service.scanning.scanner import *\n"
+        "import_rules(); before = set(sys.modules)\n"
+        "found = list(scan(ScanScope(RootSpec(sys.argv[1]), ('flat',), {}), "
+        "ScanOptions(Limits(), 0.0)))\n"
+        "print(len(found), sorted(set(sys.modules) - before))\n"
+    )
+    command = [sys.executable, "-c", program, root.path]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "1 []\n"
 
 
 @pytest.mark.usefixtures("in_processes")
