@@ -25,48 +25,67 @@ from pipeline.service.run_once import scan_once
 from pipeline.service.scanning.engines import serial
 from tests.support.records import NOON
 from tests.support.shelf import Shelf
-from tests.support.sites import Site
+from tests.support.sites import Site, serving
 from tests.support.skills import SkillWriter, write_skill
 
 HTML = "<!doctype html><script>document.title = 'run'</script>"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+LARGE = bytes(range(256)) * 20_000
+
+
+FILES = {
+    "assets/page.html": HTML,
+    "assets/drawing.svg": SVG,
+    "assets/data.xml": "<a/>",
+    "assets/page.xhtml": HTML,
+    "scripts/run.js": "alert(1)",
+    "scripts/run.py": "print(1)\n",
+    "assets/a.png": PNG,
+    "assets/a.bin": bytes(range(256)),
+    "references/a.md": "# A\n",
+    "assets/data.json": "{}",
+    "assets/名 字.txt": "字\n",
+    "assets/style.css": "*{}",
+    "assets/no-ending": HTML,
+    "assets/a.pdf": b"%PDF-1.4\n\x00\xff",
+    "assets/page.html.gz": b"\x1f\x8b\x00\xff",
+    "assets/long.txt": "a line\n" * 20_000,
+}
+
+
+def _shelf(top: Path) -> Shelf:
+    """Return a published skill with files of many kinds."""
+    shelf = Shelf(top)
+    write_skill(shelf.root / "kinds", files=FILES)
+    shelf.scan()
+    return shelf
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
-    """Return a published skill with files of many kinds."""
-    shelf = Shelf(tmp_path)
-    skill(
-        shelf.root / "kinds",
-        files={
-            "assets/page.html": HTML,
-            "assets/drawing.svg": SVG,
-            "assets/data.xml": "<a/>",
-            "assets/page.xhtml": HTML,
-            "scripts/run.js": "alert(1)",
-            "scripts/run.py": "print(1)\n",
-            "assets/a.png": PNG,
-            "assets/a.bin": bytes(range(256)),
-            "references/a.md": "# A\n",
-            "assets/data.json": "{}",
-            "assets/名 字.txt": "字\n",
-            "assets/style.css": "*{}",
-            "assets/no-ending": HTML,
-            "assets/a.pdf": b"%PDF-1.4\n\x00\xff",
-            "assets/page.html.gz": b"\x1f\x8b\x00\xff",
-            "assets/long.txt": "a line\n" * 20_000,
-        },
-    )
-    shelf.scan()
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    """Return a published skill with files of many kinds, for a test that changes it."""
+    shelf = _shelf(tmp_path)
     yield shelf
     shelf.close()
 
 
 @pytest.fixture
-def raw(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
-    """Return the site of the shelf."""
+def own(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
+    """Return the site of the test's own shelf."""
     return serve(shelf.settings.catalog_path)
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Return the site of such a shelf for tests that only read, which also has a skill of 5 MB."""
+    shelf = _shelf(tmp_path_factory.mktemp("shelf"))
+    files = {"assets/large.bin": LARGE, "references/a.md": "# A\n"}
+    write_skill(shelf.root / "large", files=files)
+    shelf.scan()
+    with serving() as serve:
+        yield serve(shelf.settings.catalog_path)
+    shelf.close()
 
 
 @pytest.fixture
@@ -97,9 +116,9 @@ def test_a_file_in_a_root_is_opened_on_another_thread(
     assert threading.get_ident() not in opened_by
 
 
-def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, raw: Site) -> None:
+def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, own: Site) -> None:
     """The published folder, and that of its version."""
-    page = raw.get("/skills/kinds").text
+    page = own.get("/skills/kinds").text
     data = shelf.settings.catalog_path.parent
     for path in (data / "skills/kinds", (data / "packages/kinds/current").resolve()):
         assert path.is_dir()
@@ -135,7 +154,7 @@ def test_the_files_of_a_skill_in_a_namespace_have_addresses_by_its_names(
     assert "blue:zoo, red:zoo" in several.text
 
 
-def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
+def test_a_held_version_is_said_in_words(shelf: Shelf, own: Site) -> None:
     """The page names the command that unpins it; findings of the folder are at no line."""
     version = shelf.version_folder("kinds").name
     write_skill(shelf.root / "kinds", more="colour: red")
@@ -143,14 +162,14 @@ def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
     store = open_store(shelf.settings)
     store.pin("kinds", version, NOON)
     store.close()
-    page = raw.get("/skills/kinds").text
+    page = own.get("/skills/kinds").text
     assert f"pinned to version {version}" in page
     assert "skilldrop unpin kinds" in page
     assert page.count("1 field not of the specification: colour.") == 1
 
 
 def test_a_skill_pinned_to_a_version_that_is_lost_is_said_on_every_page(
-    shelf: Shelf, raw: Site
+    shelf: Shelf, own: Site
 ) -> None:
     """On its own page, on the home page, in the health, and in the query for missing skills."""
     folder = shelf.version_folder("kinds")
@@ -163,15 +182,15 @@ def test_a_skill_pinned_to_a_version_that_is_lost_is_said_on_every_page(
     list(store.repair.check(NOON, deep=True))
     store.close()
     said = f"pinned to version {folder.name}, whose files are lost"
-    page = raw.get("/skills/kinds").text
+    page = own.get("/skills/kinds").text
     assert f"It is {said}." in page
     assert "skilldrop pin kinds VERSION" in page
     assert "which agents get" not in page
-    assert f"kinds is {said}" in html.unescape(raw.get("/").text)
-    health = raw.ask("get", "/-/healthz")
+    assert f"kinds is {said}" in html.unescape(own.get("/").text)
+    health = own.ask("get", "/-/healthz")
     assert health.json()["needs_attention"]
     assert [said in each["message"] for each in health.json()["troubles"]] == [True]
-    (why,) = raw.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
+    (why,) = own.get("/catalog/why_not_in_the_index.json?skill=kinds&_shape=array").json()
     assert why["reason"] == f"It is {said}."
     assert "skilldrop unpin" in why["what_to_do"]
 
@@ -197,13 +216,12 @@ def test_a_skill_pinned_to_a_version_that_is_lost_is_said_on_every_page(
         ("assets/page.html.gz", "application/octet-stream", "attachment"),
     ],
 )
-def test_a_file_is_given_whole_and_inert(
-    raw: Site, shelf: Shelf, path: str, kind: str, how: str
-) -> None:
+def test_a_file_is_given_whole_and_inert(raw: Site, path: str, kind: str, how: str) -> None:
     """Byte for byte, in a type that no browser runs, under a policy that lets nothing run."""
     response = raw.ask("get", f"/skills/kinds/files/{quote(path)}")
     assert response.status_code == 200
-    assert response.content == (shelf.root / "kinds" / path).read_bytes()
+    content = FILES[path]
+    assert response.content == (content if isinstance(content, bytes) else content.encode())
     assert response.headers["content-type"] == kind
     assert response.headers["content-disposition"].startswith(f"{how}; filename*=UTF-8''")
     assert response.headers["content-security-policy"] == security_headers.INERT
@@ -247,18 +265,18 @@ def test_no_path_leads_out_of_a_skill(raw: Site, path: str) -> None:
     assert "root:" not in response.text
 
 
-def test_a_link_newer_than_the_catalog_hides_no_file(raw: Site, shelf: Shelf) -> None:
+def test_a_link_newer_than_the_catalog_hides_no_file(own: Site, shelf: Shelf) -> None:
     """On a copy, the packages may arrive before the catalog does."""
     shelf.flip("kinds", "20990101-000000")
     for path in ("files/SKILL.md", "bundle.zip"):
-        assert raw.ask("get", f"/skills/kinds/{path}").status_code == 200
+        assert own.ask("get", f"/skills/kinds/{path}").status_code == 200
 
 
-def test_a_file_that_is_not_as_accepted_is_not_given(raw: Site, shelf: Shelf) -> None:
+def test_a_file_that_is_not_as_accepted_is_not_given(own: Site, shelf: Shelf) -> None:
     """An agent never gets content that was not validated."""
     (shelf.version_folder("kinds") / "scripts" / "run.py").chmod(0o644)
     (shelf.version_folder("kinds") / "scripts" / "run.py").write_text("print(2)\n")
-    response = raw.ask("get", "/skills/kinds/files/scripts/run.py")
+    response = own.ask("get", "/skills/kinds/files/scripts/run.py")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
     assert "print" not in response.text
 
@@ -303,20 +321,10 @@ def test_an_agent_elsewhere_follows_an_index(origin: str) -> None:
 
 # Large files
 
-LARGE = bytes(range(256)) * 20_000
-
-
-@pytest.fixture
-def large(shelf: Shelf, skill: SkillWriter, serve: Callable[..., Site]) -> Site:
-    """Return the site of a shelf with a skill of 5 MB."""
-    skill(shelf.root / "large", files={"assets/large.bin": LARGE, "references/a.md": "# A\n"})
-    shelf.scan()
-    return serve(shelf.settings.catalog_path)
-
 
 @pytest.mark.parametrize("path", ["files/assets/large.bin", "bundle.zip"])
 def test_a_large_file_is_sent_in_pieces(
-    large: Site, path: str, monkeypatch: pytest.MonkeyPatch
+    raw: Site, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is never in memory as a whole, and comes with its length."""
     pieces = []
@@ -330,7 +338,7 @@ def test_a_large_file_is_sent_in_pieces(
         await send_response(self, counted_send)
 
     monkeypatch.setattr(responses.FileResponse, "asgi_send", counted_response)
-    response = large.get(f"/skills/large/{path}")
+    response = raw.get(f"/skills/large/{path}")
     assert (
         len(response.content) == int(response.headers["content-length"]) == sum(pieces) > 5_000_000
     )
@@ -343,50 +351,50 @@ def test_a_large_file_is_sent_in_pieces(
 
 
 @pytest.mark.parametrize("path", ["files/assets/large.bin", "bundle.zip"])
-def test_a_large_file_has_a_length_and_a_validator(large: Site, path: str) -> None:
+def test_a_large_file_has_a_length_and_a_validator(raw: Site, path: str) -> None:
     """HEAD returns both without the file, and the validator saves a second transfer."""
-    response = large.get(f"/skills/large/{path}")
-    head = large.ask("head", f"/skills/large/{path}")
+    response = raw.get(f"/skills/large/{path}")
+    head = raw.ask("head", f"/skills/large/{path}")
     assert (head.content, head.headers["content-length"]) == (
         b"",
         response.headers["content-length"],
     )
     assert head.headers["etag"] == response.headers["etag"]
     known = {"If-None-Match": f"W/{response.headers['etag']}"}
-    assert large.ask("get", f"/skills/large/{path}", headers=known).status_code == 304
+    assert raw.ask("get", f"/skills/large/{path}", headers=known).status_code == 304
 
 
 @pytest.mark.parametrize("path", ["files/assets/large.bin", "files/references/a.md", "bundle.zip"])
-def test_a_validator_that_only_holds_ours_gets_the_file(large: Site, path: str) -> None:
+def test_a_validator_that_only_holds_ours_gets_the_file(raw: Site, path: str) -> None:
     """A whole answer, and never an empty one that looks like it."""
-    whole = large.get(f"/skills/large/{path}")
+    whole = raw.get(f"/skills/large/{path}")
     for form in ("{}-br", "x{}"):
         tag = f'"{form.replace("{}", whole.headers["etag"].strip(chr(34)))}"'
-        response = large.ask("get", f"/skills/large/{path}", headers={"If-None-Match": tag})
+        response = raw.ask("get", f"/skills/large/{path}", headers={"If-None-Match": tag})
         assert (response.status_code, response.content) == (200, whole.content)
 
 
 def test_there_are_only_a_few_large_archives_at_once(
-    large: Site, monkeypatch: pytest.MonkeyPatch
+    raw: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One more waits a little and is then put off; small ones and files are not concerned."""
     monkeypatch.setattr(limits, "PATIENCE", 0.01)
 
     async def asked() -> list[tuple[str, int]]:
-        turns = [await limits.take(large.datasette, limits.ARCHIVES, of) for of in "ab"]
+        turns = [await limits.take(raw.datasette, limits.ARCHIVES, of) for of in "ab"]
         try:
             return [
-                (path, (await large.request("get", f"/skills/{path}")).status_code)
+                (path, (await raw.request("get", f"/skills/{path}")).status_code)
                 for path in ("large/bundle.zip", "kinds/bundle.zip", "large/files/assets/large.bin")
             ]
         finally:
             for turn in turns:
                 turn.close()
 
-    assert [status for _, status in large.runner.run(asked())] == [503, 200, 200]
-    assert large.get("/skills/large/bundle.zip").status_code == 200
+    assert [status for _, status in raw.runner.run(asked())] == [503, 200, 200]
+    assert raw.get("/skills/large/bundle.zip").status_code == 200
     for _ in range(2):  # the response has given its turn back
-        large.runner.run(limits.take(large.datasette, limits.ARCHIVES))
+        raw.runner.run(limits.take(raw.datasette, limits.ARCHIVES))
 
 
 PATH = "/skills/large/files/assets/large.bin"
@@ -401,9 +409,9 @@ PATH = "/skills/large/files/assets/large.bin"
         ("bytes=5-99999999", slice(5, None)),
     ],
 )
-def test_a_part_of_a_file_is_sent(large: Site, asked: str, part: slice) -> None:
+def test_a_part_of_a_file_is_sent(raw: Site, asked: str, part: slice) -> None:
     """A download that broke off goes on."""
-    response = large.ask("get", PATH, headers={"Range": asked, "Accept-Encoding": "gzip"})
+    response = raw.ask("get", PATH, headers={"Range": asked, "Accept-Encoding": "gzip"})
     assert (response.status_code, response.content) == (206, LARGE[part])
     first = part.indices(len(LARGE))[0]
     last = first + len(LARGE[part]) - 1
@@ -411,19 +419,19 @@ def test_a_part_of_a_file_is_sent(large: Site, asked: str, part: slice) -> None:
 
 
 @pytest.mark.parametrize("asked", ["bytes=-", "bytes=a-b", "lines=1-2", "bytes=0-1,3-4", ""])
-def test_any_other_range_is_the_whole_file(large: Site, asked: str) -> None:
+def test_any_other_range_is_the_whole_file(raw: Site, asked: str) -> None:
     """So is one of a file that is another by now."""
-    response = large.ask("get", PATH, headers={"Range": asked})
+    response = raw.ask("get", PATH, headers={"Range": asked})
     assert (response.status_code, response.content) == (200, LARGE)
     assert response.headers["accept-ranges"] == "bytes"
     headers = {"Range": "bytes=0-1", "If-Range": '"old"'}
-    assert large.ask("get", PATH, headers=headers).content == LARGE
+    assert raw.ask("get", PATH, headers=headers).content == LARGE
     headers["If-Range"] = response.headers["etag"].removeprefix("W/")
-    assert large.ask("get", PATH, headers=headers).status_code == 206
+    assert raw.ask("get", PATH, headers=headers).status_code == 206
 
 
-def test_a_range_beyond_the_end_is_refused(large: Site) -> None:
+def test_a_range_beyond_the_end_is_refused(raw: Site) -> None:
     """The response says how long the file is."""
-    response = large.ask("get", PATH, headers={"Range": "bytes=99999999-"})
+    response = raw.ask("get", PATH, headers={"Range": "bytes=99999999-"})
     assert response.status_code == 416
     assert response.headers["content-range"] == f"bytes */{len(LARGE)}"
