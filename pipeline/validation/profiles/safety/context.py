@@ -33,10 +33,8 @@ _ORDER = _pattern("order")
 _LEADS_IN = re.compile(r"#|.*(?:[:：]\W*|[=(\[{][^\w)\]}]*)\Z")
 _LISTED = re.compile(r"[\s>]*(?:[-*+|`~\"'\[{(]|\d{1,3}[.)])")
 _ROW = re.compile(r"^[ \t>]*\|[^\n]*\\\|[^\n]*", re.M)
-_ESCAPED = re.compile(r"\\([\n\"n])")
-_PLAIN = {"\n": "  ", '"': ' "', "n": " \n"}
 _GOES_ON = re.compile(
-    r"\n(?:(?<=[|&]\n)|(?<=[|&] \n)|(?=[ \t]*(?:\||&&) )(?![^\n]*\|[ \t]*(?:\n|\Z)))"
+    r"\n(?:(?<=[|&]\n)|(?<=[|&] \n)|(?=[ \t]*(?:\||&&) ))(?![ \t>]*\|[^\n]*\|[ \t]*(?:\n|\Z))"
 )
 _MOST_LISTED = 15  # lines of a list or block between its lead-in and the words
 _PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("„", "“"))
@@ -73,7 +71,7 @@ def with_whole_commands(text: str) -> str:
     if "\\" in text:
         if "\\|" in text:
             text = _ROW.sub(lambda row: row[0].replace("\\|", " |"), text)
-        text = _ESCAPED.sub(lambda escaped: _PLAIN[escaped[1]], text)
+        text = text.replace("\\\n", "  ").replace('\\"', ' "').replace("\\n", " \n")
     return _GOES_ON.sub(_joined, text) if "|" in text or "&" in text else text
 
 

@@ -22,6 +22,7 @@ _MOST_MATCHES = 200  # by one rule, with those of which the text warns
 _MOST_CHARACTERS = 20_000  # that are searched by one rule; an ordinary text has a few
 _PART = re.compile(r"\{([A-Z_]+)\}")
 _LINE_END = re.compile(r"\n\s*")
+_LETTER = re.compile(r"(\\.|\(\?P)|[^\W\d_]")  # of a pattern, or what stands for no letter
 _LOOKALIKE = codes.DANGERS["package-lookalike"]
 _NAME = re.compile(r"(?<![^\s\"'`])[a-z][a-z\d-]{3,40}(?:\.(?:js|io|py))?(?![^\s\"'`\[=<>~@,;])")
 
@@ -34,6 +35,7 @@ class Shape:
     words: tuple[str, ...]  # in lower case
     also: tuple[str, ...]  # of which one must be in the same lines; empty if none must
     patterns: tuple[str, ...]  # as written
+    tells_case: bool  # whether one is for the text as it is written
     lines: int  # that a pattern may span, from or to the one with a word
     start: bool  # whether each match starts with one of the words, so that only they are tried
     worse: FindingType  # the kind if the words around a match contain …
@@ -41,19 +43,25 @@ class Shape:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """All patterns as one; those that start at a word are tried together, after the others."""
+        """All patterns as one; those that start at a word are tried together, after the others.
+
+        It is for a text in lower case, unless it tells the cases apart, which takes longer.
+        """
         patterns = [_whole(pattern) for pattern in self.patterns]
         at_words = [pattern for pattern in patterns if pattern.startswith(r"\b")]
         elsewhere = [pattern for pattern in patterns if not pattern.startswith(r"\b")]
         either = [*elsewhere, *([rf"\b(?:{'|'.join(at_words)})"] if at_words else [])]
-        return re.compile("|".join(either), re.IGNORECASE | re.M)
+        whole = "|".join(either)
+        if self.tells_case:
+            return re.compile(whole, re.IGNORECASE | re.M)
+        return re.compile(_LETTER.sub(lambda part: part[1] or part[0].lower(), whole), re.M)
 
-    def kind_of(self, match: re.Match[str]) -> FindingType:
+    def kind_of(self, text: str, start: int, end: int) -> FindingType:
         """Return the kind of a danger, by the words around it."""
         if not self.when:
             return self.kind
-        around = max(match.start() - _AROUND, 0), match.end() + _AROUND
-        is_worse = re.compile(_whole(self.when), re.I).search(match.string, *around)
+        around = max(start - _AROUND, 0), end + _AROUND
+        is_worse = re.compile(_whole(self.when), re.I).search(text, *around)
         return self.worse if is_worse else self.kind
 
 
@@ -84,21 +92,22 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
         text = with_whole_commands(text)
     for shape, at in offsets.items():
         search = _at_words if shape.start else _near_words
-        for number, match in enumerate(search(text, shape, sorted(at))):
-            if not match or number == _MOST_MATCHES:
+        for number, span in enumerate(search(text, shape, sorted(at))):
+            if not span or number == _MOST_MATCHES:
                 if found_by.setdefault((codes.JUDGED_IN_PART.code, 0, False), shape) is shape:
                     yield Danger(codes.JUDGED_IN_PART, "", 0, 0)
                 break
-            kind, (start, end) = shape.kind_of(match), match.span()
+            start, end = span
+            kind, found = shape.kind_of(text, start, end), text[start:end]
             if kind == _LOOKALIKE and not any(
-                map(_is_slip, _NAME.findall(match[0].lower().replace("_", "-")))
+                map(_is_slip, _NAME.findall(found.lower().replace("_", "-")))
             ):
                 continue
             is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
             is_named = is_quotation or is_warned_of(text, start, end)
             line = text.rfind("\n", 0, start)
             if found_by.setdefault((kind.code, line, is_named), shape) is shape:
-                yield Danger(kind, " ".join(match[0].split()), start, end, is_named)
+                yield Danger(kind, " ".join(found.split()), start, end, is_named)
 
 
 def _is_slip(name: str) -> bool:
@@ -111,25 +120,30 @@ def _near(name: str) -> set[str]:
     return {name[:at] + name[at + 1 :] for at in range(len(name) + 1)}
 
 
-def _at_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str]]:
-    """Yield the matches that start with a word of a shape."""
+def _at_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each match that starts with a word of a shape."""
     end = 0
     for at in offsets:
         if at >= end and (match := shape.pattern.match(text, at, at + _LONGEST)):
             end = match.end()
-            yield match
+            yield match.span()
 
 
-def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[re.Match[str] | None]:
-    """Yield the matches in lines with a word of a shape; None if they are too long."""
+def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[tuple[int, int] | None]:
+    """Yield the start and end of each match in lines with a word of a shape; None if too long."""
     size = 0
     for start, end in _parts(text, shape.lines, offsets):
-        if not shape.also or any(map(text[start:end].lower().__contains__, shape.also)):
+        before = max(start - 1, 0)  # a pattern looks at this character, too
+        lines = text[before:end].replace("İ", "i")  # which would be two in lower case
+        lower = lines.lower()
+        if not shape.also or any(map(lower.__contains__, shape.also)):
             if size > _MOST_CHARACTERS:
                 yield None
                 return
             size += end - start
-            yield from shape.pattern.finditer(text, start, end)
+            searched_lines = lines if shape.tells_case else lower
+            for match in shape.pattern.finditer(searched_lines, start - before):
+                yield match.start() + before, match.end() + before
 
 
 def _parts(text: str, lines: int, offsets: list[int]) -> list[tuple[int, int]]:
@@ -163,6 +177,7 @@ _SHAPES = tuple(
         words=searched(rule["words"]),
         also=tuple(rule.get("also", ())),
         patterns=tuple(rule["patterns"]),
+        tells_case=rule.get("start", False) or "(?-i:" in "".join(rule["patterns"]),
         lines=rule.get("lines", 1),
         start=rule.get("start", False),
         worse=codes.DANGERS[rule.get("worse", rule["kind"])],

@@ -186,7 +186,8 @@ SAFETY = Profile(
 Kind: TypeAlias = Literal["invisible", "bidi", "tag"]
 
 _UNSEEN = re.compile(f"[{JOINERS}{SELECTORS}{NEVER_SEEN}]")
-_INVISIBLE = re.compile(f"(?:{_UNSEEN.pattern}(?<!{CHARACTER_PART}))++")
+_EACH = f"{_UNSEEN.pattern}(?<!{CHARACTER_PART})"
+_INVISIBLE = re.compile(f"{_EACH}(?:{_EACH})*+")  # it starts with a set, to which the engine skips
 _BIDI, _BIDI_OR_MARK = re.compile(f"[{BIDI}]++"), re.compile(f"[{BIDI}{MARKS}]++")
 _IN_TAG, _FLAG = re.compile(f"[{TAGS}]++"), re.compile(FLAG_PART)
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
