@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import Enum, auto
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -43,35 +42,17 @@ logging.getLogger("watchdog.observers.inotify").setLevel(logging.CRITICAL)
 warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
 
-class FaultKind(Enum):
-    """Kind of a fault, on which the reaction depends."""
-
-    OVERFLOW = auto()  # the event queue was full
-    ROOT_CHANGED = auto()  # a root came, went or was replaced: no fault of the watch itself
-    LIMIT_REACHED = auto()  # more directories than the system watches: a new watch cannot help
-    UNWATCHED = auto()  # some directories are not watched
-    EXCHANGED = auto()  # two directories swapped their names: watchdog confuses their watches
-    THREAD_ENDED = auto()  # a thread of the watch ended
-    NOT_STARTED = auto()  # the watch is not running
-
-
 @dataclass(frozen=True, slots=True)
 class WatchFault:
     """Fault of a watch. After any fault, start a new watch and scan everything."""
 
-    kind: FaultKind
     message: str  # without a capital letter or a full stop
+    is_of_watch: bool = True  # False if only a root or a folder in it has changed
 
 
-OVERFLOWED = WatchFault(FaultKind.OVERFLOW, "the event queue overflowed")
-EXCHANGED = WatchFault(FaultKind.EXCHANGED, "a folder was exchanged for another")
-LIMIT_REACHED = WatchFault(
-    FaultKind.LIMIT_REACHED, "there are more directories than the system will watch for one user"
-)
-
-
-class WatchLimitReached(OSError):
-    """More directories than the system watches for one user."""
+OVERFLOWED = WatchFault("the event queue overflowed")
+EXCHANGED = WatchFault("a folder was exchanged for another", False)  # watchdog confuses the two
+LIMIT_REACHED = WatchFault("there are more directories than the system will watch for one user")
 
 
 class Watch:
@@ -91,11 +72,11 @@ class Watch:
     def start(self) -> None:
         """Start to watch the existing roots. Raises OSError if one cannot be watched.
 
-        Raises WatchLimitReached, and watches nothing, if the system's limit is too low for all
-        directories: a partial watch takes as much memory as a large catalog.
+        ENOSPC: the system's limit is too low for all directories, and none is watched, as a partial
+        watch takes as much memory as a large catalog.
         """
         if (limit := watch_limit()) is not None and self._count_directories() > limit:
-            raise WatchLimitReached(errno.ENOSPC, LIMIT_REACHED.message)
+            raise OSError(errno.ENOSPC, LIMIT_REACHED.message)
         # The reader is this watch's own. watchdog's shared one is never replaced once it has died.
         self._reader = reader = InotifyFD()
         self._observer = observer = BaseObserver(InotifyEmitter, inotify_fd=reader)
@@ -130,18 +111,18 @@ class Watch:
         for root in self._roots:
             if self._inodes.get(root) != (inode := _inode(root)):
                 change = "was replaced" if inode else "is gone"
-                return WatchFault(FaultKind.ROOT_CHANGED, f"the root {root} {change}")
+                return WatchFault(f"the root {root} {change}", False)
         if not self._observer:
-            return WatchFault(FaultKind.NOT_STARTED, "the watch is not running")
+            return WatchFault("the watch is not running")
         for emitter in self._observer.emitters:
             if not emitter.should_keep_running():  # it ends with its directory
                 path = os.fsdecode(emitter.watch.path)
-                return WatchFault(FaultKind.ROOT_CHANGED, f"the root {path} was deleted")
+                return WatchFault(f"the root {path} was deleted", False)
         for thread in self._threads():
             if not thread.is_alive():
                 error = _ERRORS.get(thread)
                 message = "a watch thread ended" + (f": {error}" if error else "")
-                return WatchFault(FaultKind.THREAD_ENDED, message)
+                return WatchFault(message)
         return None
 
     def count_unwatched(self) -> int:

@@ -1,5 +1,6 @@
 """Supervisor of the watch, which restarts a faulty one and polls while events are unreliable."""
 
+import errno
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import Literal, TypeAlias
 from catalog.model.errors import Problem
 from catalog.text import humanize
 from pipeline.roots.local.mounts import network_type
-from pipeline.watch.observer import LIMIT_REACHED, FaultKind, Watch, WatchFault, WatchLimitReached
+from pipeline.watch.observer import LIMIT_REACHED, OVERFLOWED, Watch, WatchFault
 
 log = logging.getLogger("skilldrop")
 
@@ -102,7 +103,7 @@ class WatchSupervisor:
             return self._handle(now, LIMIT_REACHED)
         self._was_restarted_for_unwatched = True
         count = humanize.count(unwatched, "directory was", "directories were")
-        return self._handle(now, WatchFault(FaultKind.UNWATCHED, f"{count} not watched"))
+        return self._handle(now, WatchFault(f"{count} not watched"))
 
     @property
     def trouble(self) -> Problem | None:
@@ -111,7 +112,7 @@ class WatchSupervisor:
         None for the system's limit on watches, with which polling is the normal mode.
         """
         fault = self._polls_because
-        if self._next_try is None or not fault or fault.kind is FaultKind.LIMIT_REACHED:
+        if self._next_try is None or not fault or fault == LIMIT_REACHED:
             return None
         return Problem(
             f"{fault.message}; changes are looked for every {self._poll_every:g} s instead.",
@@ -139,15 +140,15 @@ class WatchSupervisor:
     def _handle(self, now: float, fault: WatchFault) -> ModeChange:
         """Restart the watch after a fault, or poll for a while if faults are frequent."""
         self._last_unwatched = 0
-        if fault.kind not in (FaultKind.ROOT_CHANGED, FaultKind.EXCHANGED):
+        if fault.is_of_watch:
             self._faults.append(now)
         is_frequent = len(self._faults) == FAULTS and now - self._faults[0] <= FAULT_SPAN
-        if is_frequent or fault.kind is FaultKind.LIMIT_REACHED:
+        if is_frequent or fault == LIMIT_REACHED:
             change = self._fall_back(now, fault)
         else:
             log.warning("%s; restarting the watch and scanning everything", fault.message)
             change = self._restart(now, fault.message)
-        return replace(change, has_overflowed=fault.kind is FaultKind.OVERFLOW)
+        return replace(change, has_overflowed=fault == OVERFLOWED)
 
     def _try_again(self, now: float) -> ModeChange | None:
         change = self._restart(now, "events are tried again")
@@ -166,11 +167,10 @@ class WatchSupervisor:
         self._next_try = None
         try:
             self._watch.start()
-        except WatchLimitReached:
-            return self._fall_back(now, LIMIT_REACHED)
         except OSError as error:
             message = f"the system will not watch: {error.strerror or error}"
-            return self._fall_back(now, WatchFault(FaultKind.NOT_STARTED, message))
+            is_limit = error.errno == errno.ENOSPC
+            return self._fall_back(now, LIMIT_REACHED if is_limit else WatchFault(message))
         if not self._watched:
             reason = "polling is configured"
         if self._remote:

@@ -18,10 +18,8 @@ from pipeline.watch import observer as watch_observer
 from pipeline.watch.observer import (
     EXCHANGED,
     OVERFLOWED,
-    FaultKind,
     Watch,
     WatchFault,
-    WatchLimitReached,
 )
 from tests.support.waiting import PATIENCE, overflow, wait_for
 from tests.support.watching import delayed_events, running_reader, running_readers
@@ -139,9 +137,7 @@ def test_a_root_that_was_replaced_is_a_fault(heard: Heard) -> None:
     """The new directory at the old path is not the watched one."""
     heard.root.rename(heard.root.with_name("old"))
     heard.root.mkdir()
-    assert heard.watch.fault() == WatchFault(
-        FaultKind.ROOT_CHANGED, f"the root {heard.root} was replaced"
-    )
+    assert heard.watch.fault() == WatchFault(f"the root {heard.root} was replaced", False)
 
 
 def test_a_root_that_went_and_came_back_at_once_is_a_fault(heard: Heard) -> None:
@@ -151,15 +147,13 @@ def test_a_root_that_went_and_came_back_at_once_is_a_fault(heard: Heard) -> None
     wait_for(heard.watch.fault)
     fault = heard.watch.fault()
     assert fault
-    assert fault.kind is FaultKind.ROOT_CHANGED
+    assert fault.message.startswith(f"the root {heard.root}")
 
 
 def test_a_root_that_is_gone_is_a_fault(heard: Heard) -> None:
     """Its renaming is an event that watchdog does not report."""
     heard.root.rename(heard.root.with_name("away"))
-    assert heard.watch.fault() == WatchFault(
-        FaultKind.ROOT_CHANGED, f"the root {heard.root} is gone"
-    )
+    assert heard.watch.fault() == WatchFault(f"the root {heard.root} is gone", False)
 
 
 def test_a_handler_that_fails_is_a_fault_and_prints_nothing(
@@ -176,7 +170,6 @@ def test_a_handler_that_fails_is_a_fault_and_prints_nothing(
     wait_for(watch.fault)
     fault = watch.fault()
     assert fault
-    assert fault.kind is FaultKind.THREAD_ENDED
     assert fault.message.startswith("a watch thread ended: KeyError")
     watch.stop()
     assert capfd.readouterr().err == ""
@@ -186,9 +179,7 @@ def test_the_death_of_the_thread_that_reads_is_a_fault(heard: Heard) -> None:
     """The observer itself stays alive and reports nothing."""
     running_reader().stop()
     wait_for(heard.watch.fault)
-    fault = heard.watch.fault()
-    assert fault
-    assert fault.kind is FaultKind.THREAD_ENDED
+    assert heard.watch.fault() == WatchFault("a watch thread ended")
 
 
 def threads() -> set[threading.Thread]:
@@ -273,7 +264,7 @@ def test_an_error_while_a_watch_starts_is_a_fault(
     watch.start()
     fault = watch.fault()
     assert fault
-    assert fault.kind is FaultKind.THREAD_ENDED
+    assert fault.message.startswith("a watch thread ended")
     watch.stop()
     assert descriptors() == before
 
@@ -356,7 +347,7 @@ def test_no_directory_is_watched_where_not_all_can_be(
     (tmp_path / "a/b").mkdir(parents=True)
     watching = Watch([str(tmp_path)], lambda _: None)
     monkeypatch.setattr(watch_observer, "watch_limit", lambda: 2)
-    with pytest.raises(WatchLimitReached, match="more directories than the system will watch"):
+    with pytest.raises(OSError, match="more directories than the system will watch"):
         watching.start()
     assert watching.fault()
     monkeypatch.setattr(watch_observer, "watch_limit", lambda: 3)

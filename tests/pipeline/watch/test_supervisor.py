@@ -1,5 +1,6 @@
 """Decisions of the supervisor over a real watch, with time as an argument."""
 
+import errno
 from collections.abc import Iterator
 from functools import partial
 from math import inf
@@ -135,7 +136,7 @@ def test_failed_attempts_become_rarer(tmp_path: Path, monkeypatch: pytest.Monkey
     """Each watches the whole tree again, which is expensive."""
 
     def refuse(*_: object) -> None:
-        raise OSError(28, "no more")
+        raise OSError(errno.EMFILE, "no more")
 
     monkeypatch.setattr(Watch, "start", refuse)
     made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0)
