@@ -114,7 +114,10 @@ def _once(given: argparse.Namespace, folder: Path) -> int:
     """Pull once, and say what was done."""
     token = os.environ.get("SKILLDROP_TOKEN")
     if given.token_file:
-        token = given.token_file.expanduser().read_text("utf-8").strip()
+        try:
+            token = given.token_file.expanduser().read_text("utf-8").strip()
+        except OSError as error:
+            raise NotPossible(f"{given.token_file} cannot be read: {error.strerror}.") from None
     selection = {key: value for key in _SELECTING if (value := getattr(given, key))}
     if given.repair:
         selection["repair"] = "1"

@@ -224,11 +224,14 @@ def _whole(answer: HTTPResponse) -> bytes:
 
 
 def _sentence(error: HTTPError) -> str:
-    """Return the reason of a refusal as the site gives it."""
+    """Return the reason of a refusal as the site gives it; for a wrong address or token its own."""
+    if error.code == 401:
+        return "It needs the token of a reader: put yours into SKILLDROP_TOKEN or a --token-file."
     text = error.read(_PIECE).decode(errors="replace")
     try:
         reason = str(json.loads(text)["error"])
     except (ValueError, KeyError, TypeError):
         reason = text.strip().partition("\n")[0] if "<" not in text else ""
-    where = " Give the address of the site itself." if error.code == 404 else ""
-    return reason or f"{error.code} {error.reason}.{where}"
+    if error.code == 404 and not reason.endswith("."):  # of another server, or of Datasette
+        return f"{error.code} {error.reason}. Give the address of the site itself."
+    return reason or f"{error.code} {error.reason}."

@@ -123,7 +123,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "versions": ("versions", "List the versions of a skill and their changes"),
         "pin": ("versions", "Publish one version of a skill, and keep to it"),
         "unpin": ("versions", "Publish the newest version of a skill again"),
-        "prefer": ("versions", "Choose which of several skills has their name"),
+        "prefer": ("versions", "Choose which of several skills with one name wins"),
     },
     "Operate": {
         "scan": ("scan", "Update the catalog once, and exit"),

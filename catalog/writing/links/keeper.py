@@ -379,5 +379,5 @@ def _sentence(error: Exception, directory: DirectoryRow) -> str:
     kind = "skills" if directory.spec.copy else "links"
     if not isinstance(error, OSError):
         return f"The {kind} in {path} stay as they are. {error}"
-    where = str(error.filename or path)
-    return f"The {kind} in {path} cannot be updated: {where}: {error.strerror or error}."
+    where = f"{error.filename}: " if error.filename not in (None, path) else ""
+    return f"The {kind} in {path} cannot be updated: {where}{error.strerror or error}."

@@ -255,7 +255,7 @@ def _decide(settings: Settings, decision: str, asked: dict[str, str | None]) -> 
 
 
 def _decided(decision: str, result: Mapping[str, Any]) -> Iterator[str]:
-    yield visible(f"{decision} version {result['version']} as {result['decided_by']}")
+    yield visible(f"{decision.capitalize()} version {result['version']} as {result['decided_by']}.")
     for skill in result["skills"]:
         if skill["status"] != "active":
             state = f"is {skill['status']}, so agents do not get it"

@@ -124,6 +124,8 @@ def test_the_token_goes_in_a_header(tmp_path: Path, served: PullSite) -> None:
     skilldrop.run("pull", served.url, tmp_path / "others", SKILLDROP_TOKEN="other")
     said = [headers.get("Authorization") for _, headers in served.requests]
     assert said == ["Bearer secret"] * 3 + ["Bearer other"] * 3
+    done = skilldrop.run("pull", served.url, tmp_path / "skills", "--token-file", "nowhere")
+    assert done.stderr == "Error: nowhere cannot be read: No such file or directory.\n"
 
 
 def test_a_selection_is_asked_for(tmp_path: Path, served: PullSite) -> None:
@@ -259,7 +261,12 @@ def test_a_repaired_skill_md_takes_the_place_of_one_that_agents_refuse(tmp_path:
         )
         assert row["repaired"] == hashlib.sha256(repaired).hexdigest()
         assert row["digest"] == it.rows("SELECT digest FROM skills WHERE name = 'colon'")[0][0]
+        said = "answers: 404 Not Found. Give the address of the site itself."
+        assert said in skilldrop.run("pull", f"{url}/nowhere", copy).stderr
         own = ("--watched", it.root, "--data", it.settings.data)
+        skilldrop.run(*own, "token", "new", "ann")
+        said = "answers: It needs the token of a reader: put yours into SKILLDROP_TOKEN or a"
+        it.wait_for(lambda: said in skilldrop.run("pull", url, copy).stderr)
         done = skilldrop.run(*own, "export", tmp_path / "image", "--repair")
         assert "repaired: colon/SKILL.md" in done.stdout
         assert (tmp_path / "image/colon/SKILL.md").read_bytes() == repaired

@@ -153,7 +153,7 @@ def test_no_copy_is_made_in_a_directory_that_took_the_place_of_the_open_one(
 
     monkeypatch.setattr(directory.Entries, "_stage", replaced)
     it.scan()
-    assert f"{agent} cannot be updated: {agent}: it was replaced." in caplog.text
+    assert f"{agent} cannot be updated: it was replaced." in caplog.text
     assert names_in(agent) == ["a"]
 
 
@@ -356,7 +356,7 @@ def test_missing_parents_are_made_in_the_home_only(
     it.scan()
     assert names_in(inside) == ["a"]
     assert not outside.parent.exists()
-    assert f"{outside}: {outside.parent} does not exist; make it first." in caplog.text
+    assert f"updated: {outside.parent} does not exist; make it first." in caplog.text
 
 
 def test_no_removal_follows_a_link(tmp_path: Path) -> None:
