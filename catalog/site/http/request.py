@@ -103,9 +103,14 @@ class RequestContext:
             and not http_location.setting(self.datasette, "url", "")
         )
 
+    @cached_property
+    def _above(self) -> str:
+        """The prefix of a proxy and the token of the request, before all paths of this site."""
+        return str(self.datasette.urls.path(access.prefix(self.request.scope) + "/"))[:-1]
+
     def path(self, path: str) -> str:
-        """Return a path of this site, with the prefix of a proxy and the token of the request."""
-        return str(self.datasette.urls.path(access.prefix(self.request.scope) + path))
+        """Return a path of this site, as clients ask for it."""
+        return f"{self._above}{path}"
 
     def url(self, path: str) -> str:
         """Return the URL of a path that `path` returned.
