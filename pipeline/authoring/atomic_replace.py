@@ -1,4 +1,4 @@
-"""Atomic replacement of folders and files: built beside their place, then moved there."""
+"""Atomic replacement of folders: built beside their place, then moved there."""
 
 import os
 import shutil
@@ -6,9 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from stat import S_IMODE
 
-from catalog.filesystem.operations import exchange_names, remove_made, replaced, sync_folder
+from catalog.filesystem.operations import exchange_names, remove_made, sync_folder
 
 
 @contextmanager
@@ -49,12 +48,6 @@ def exchange(built: Path, place: Path) -> Path:
         raise
     sync_folder(place.parent)
     return backup
-
-
-def write_whole(file: Path, content: bytes) -> None:
-    """Write a file beside its place and move it there; its mode stays. Raises OSError."""
-    with replaced(file, S_IMODE(file.stat().st_mode) if file.exists() else 0o644) as target:
-        target.write(content)
 
 
 def _free(place: Path) -> Path:

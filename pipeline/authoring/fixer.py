@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from stat import S_IMODE
 
+from catalog.filesystem.operations import replaced
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
 from catalog.model.values import Acceptance
 from catalog.text.visible import visible
-from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.code_fixes import FIXES, RENAMED, Draft
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.config.selection import CodeSelection
@@ -35,7 +36,8 @@ class FixedSkill:
         if self.file.read_bytes() != self.before:
             return
         if self.after != self.before:
-            write_whole(self.file, self.after)
+            with replaced(self.file, S_IMODE(self.file.stat().st_mode)) as target:
+                target.write(self.after)
         if self.is_renamed:
             os.rename(self.file, self.file.with_name(SKILL_MD))
 
