@@ -34,7 +34,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 LARGE = bytes(range(256)) * 20_000
 
 
-FILES = {
+FILES: dict[str, str | bytes] = {
     "assets/page.html": HTML,
     "assets/drawing.svg": SVG,
     "assets/data.xml": "<a/>",
@@ -80,7 +80,7 @@ def own(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
 def raw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Return the site of such a shelf for tests that only read, which also has a skill of 5 MB."""
     shelf = _shelf(tmp_path_factory.mktemp("shelf"))
-    files = {"assets/large.bin": LARGE, "references/a.md": "# A\n"}
+    files: dict[str, str | bytes] = {"assets/large.bin": LARGE, "references/a.md": "# A\n"}
     write_skill(shelf.root / "large", files=files)
     shelf.scan()
     with serving() as serve:
