@@ -15,7 +15,7 @@ def device(path: str) -> str | None:
     """
     try:
         number = os.statvfs(path).f_fsid or os.stat(path).st_dev
-    except OSError:
+    except (OSError, AttributeError):  # Windows has no statvfs, and keeps no catalog
         return None
     return f"{number:x}"
 
