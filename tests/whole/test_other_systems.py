@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -75,9 +76,15 @@ shutil._use_fd_functions = False
 """
 _RUN = """
 import sys
-sys.argv[0] = "skilldrop"
+commands = sys.argv[1:]
 from pipeline.cli.entry import main
-main()
+for command in commands:
+    sys.argv = ["skilldrop", *command.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        print("\\f", end="", flush=True)
+        print(f"\\f{ended.code}\\f", end="", file=sys.stderr, flush=True)
 """
 _STRICT = ("-X", "warn_default_encoding", "-W", "error::EncodingWarning")
 """Options under which a text file without a named encoding fails: Windows has another one."""
@@ -97,15 +104,27 @@ def hiding(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def run(hiding: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, without the calls that are hidden."""
-    return subprocess.run(
-        [sys.executable, *_STRICT, "-c", hiding + _RUN, *words],
+class Told(NamedTuple):
+    """Exit code of a command, and its answer."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+def run(hiding: str, folder: Path, *commands: str) -> list[Told]:
+    """Run commands in a folder, one after another, without the calls that are hidden."""
+    done = subprocess.run(
+        [sys.executable, *_STRICT, "-c", hiding + _RUN, *commands],
         cwd=folder,
         env={"PYTHONPATH": str(REPOSITORY), "HOME": str(folder), "LC_ALL": "C.UTF-8"},
         capture_output=True,
         text=True,
     )
+    assert done.returncode == 0, done.stderr
+    *messages, _ = done.stderr.split("\f")
+    pairs = zip(done.stdout.split("\f"), messages[::2], messages[1::2], strict=False)
+    return [Told(int(code), answer, said) for answer, said, code in pairs]
 
 
 def faulty(folder: Path) -> None:
@@ -128,19 +147,18 @@ def test_an_author_writes_checks_and_mends_a_skill(hiding: str, tmp_path: Path) 
     here, linux = tmp_path / "here", tmp_path / "linux"
     for folder in (here, linux):
         faulty(folder / "words")
-    for words in (
+    commands = (
         "new csv-profile",
         "validate .",
         "validate words/SKILL.md",
         "validate words csv-profile --fix --json",
-    ):
-        told, expected = (
-            run(hides, folder, *words.split()) for hides, folder in ((hiding, here), ("", linux))
-        )
-        assert (told.stdout, told.stderr) == (expected.stdout, expected.stderr)
-        assert told.returncode == expected.returncode < 2
-    assert "1 routing test run by searches among 2 skills" in told.stderr
-    assert "link-leaves-root" in told.stdout
+    )
+    told = run(hiding, here, *commands)
+    assert told == run("", linux, *commands)
+    assert len(told) == len(commands)
+    assert max(each.code for each in told) < 2
+    assert "1 routing test run by searches among 2 skills" in told[-1].stderr
+    assert "link-leaves-root" in told[-1].stdout
     assert "'Counts words: all of them." in (here / "words/SKILL.md").read_text()
 
 
@@ -148,8 +166,8 @@ def test_an_archive_is_checked(hiding: str, tmp_path: Path) -> None:
     """It is read in place."""
     write_skill(tmp_path / "words")
     shutil.make_archive(str(tmp_path / "words"), "zip", tmp_path, "words")
-    done = run(hiding, tmp_path, "validate", "words.zip", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")
+    (told,) = run(hiding, tmp_path, "validate words.zip --quiet")
+    assert (told.code, told.stderr) == (0, "")
 
 
 def test_copies_are_kept_on_macos(tmp_path: Path) -> None:
@@ -157,21 +175,21 @@ def test_copies_are_kept_on_macos(tmp_path: Path) -> None:
     write_skill(tmp_path / "watched/words")
     for number in (1, 2):
         write_skill(tmp_path / "watched/words", description=f"Counts words, in {number} ways.")
-        assert run(_MACOS, tmp_path, "scan").returncode == 0
-        done = run(_MACOS, tmp_path, "link", "--copy", "agents")
-        assert "1 skill" in done.stdout, done.stderr
+        scanned, linked = run(_MACOS, tmp_path, "scan", "link --copy agents")
+        assert scanned.code == 0
+        assert "1 skill" in linked.stdout, linked.stderr
         original = (tmp_path / "watched/words/SKILL.md").read_bytes()
         assert (tmp_path / "agents/words/SKILL.md").read_bytes() == original
     shutil.rmtree(tmp_path / "watched/words")
     write_skill(tmp_path / "watched/letters")
-    assert run(_MACOS, tmp_path, "scan").returncode == 0
+    assert [told.code for told in run(_MACOS, tmp_path, "scan")] == [0]
     assert [path.name for path in (tmp_path / "agents").iterdir()] == ["letters"]
 
 
 def test_windows_is_told_that_it_keeps_no_catalog(tmp_path: Path) -> None:
     """With what works there, and nothing is written."""
     write_skill(tmp_path / "watched/words")
-    done = run(_WINDOWS, tmp_path, "link", "--copy", "agents")
-    assert done.returncode == 2, done.stderr
-    assert "`validate`, `new` and `pull` work here" in done.stderr
+    (told,) = run(_WINDOWS, tmp_path, "link --copy agents")
+    assert told.code == 2, told.stderr
+    assert "`validate`, `new` and `pull` work here" in told.stderr
     assert not (tmp_path / "agents").exists()
