@@ -4,7 +4,6 @@ from catalog.model.finding import SPECIFICATION, FindingTypes
 
 _SPEC = FindingTypes("spec", f"{SPECIFICATION}, Directory structure")
 _READING = FindingTypes("reading")
-_SAFETY = FindingTypes("safety")
 
 SKILL_MD_MISSING = _SPEC.rejection(
     "skill-md-missing",
@@ -220,7 +219,7 @@ ARCHIVE_DUPLICATE_MEMBER = _READING.rejection(
     "The archive contains two entries with the same path, at least on some systems.",
     "Rename one of them, or create the archive again instead of adding to it.",
 )
-TYPES = (*_SPEC, *_READING, *_SAFETY)
+TYPES = (*_SPEC, *_READING)
 
 OUTSIDE_SKILLS = frozenset(
     kind.code

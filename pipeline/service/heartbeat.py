@@ -91,7 +91,7 @@ class Troubles:
 
         The pause is at most `longest` seconds, by default LONGEST_PAUSE.
         """
-        times = self._times(part) + 1
+        times = 1 + (self._troubles[part].times if part in self._troubles else 0)
         pause: float = min(FIRST_PAUSE * 2 ** min(times - 1, 16), longest or LONGEST_PAUSE)
         if not self._is_logged(message):
             log.error("%s Trying again in %g s.", message, pause)
@@ -119,10 +119,6 @@ class Troubles:
     def message(self, part: str) -> str | None:
         """Return the sentence on the problem of a part, if it has one."""
         return self._troubles[part].message if part in self._troubles else None
-
-    def _times(self, part: str) -> int:
-        """Return the number of failures in a row."""
-        return self._troubles[part].times if part in self._troubles else 0
 
     def _note(self, part: str, problem: Problem, now: float, at: datetime) -> None:
         known, (message, times, next_try) = self._troubles.get(part), problem
