@@ -1,27 +1,29 @@
 // Times in the reader's zone; the tooltip keeps UTC.
 {
+  // A format takes long to make, and few pages need all of them.
+  const formatted = (locale, options, made) => (at) => (made ??= new Intl.DateTimeFormat(locale, options)).format(at);
   const day = { year: "numeric", month: "short", day: "numeric" };
-  const precise = new Intl.DateTimeFormat("en-GB", { ...day, hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const short = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium" });
-  const clock = new Intl.DateTimeFormat("sv-SE", { timeStyle: "medium" });
+  const precise = formatted("en-GB", { ...day, hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const short = formatted("sv-SE", { dateStyle: "short", timeStyle: "medium" });
+  const clock = formatted("sv-SE", { timeStyle: "medium" });
   const localise = () => {
     for (const time of document.querySelectorAll("time[datetime*=T]:not([data-local])")) {
       const at = new Date(time.dateTime);
       if (isNaN(at)) continue;
       const text = time.textContent.trim(), utc = `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
       time.dataset.local = "";
-      if (/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d$/.test(text)) time.textContent = short.format(at);
-      else if (/^\d\d:\d\d:\d\d$/.test(text)) time.textContent = clock.format(at);
-      time.title = `${precise.format(at)} (${utc})`;
+      if (/^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d$/.test(text)) time.textContent = short(at);
+      else if (/^\d\d:\d\d:\d\d$/.test(text)) time.textContent = clock(at);
+      time.title = `${precise(at)} (${utc})`;
     }
   };
   // Lists by day get the days of the reader, in place of those in UTC.
   const headings = [...document.querySelectorAll("h2.day:has(.utc)")].filter((heading) => heading.nextElementSibling?.matches("ol"));
-  const named = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+  const named = formatted("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
   const momentOf = (row) => new Date(row.querySelector("time[datetime*=T]")?.dateTime);
   // A row with changes of two days of the reader becomes two rows.
   const split = (row) => {
-    const changes = [...row.querySelectorAll(".inner > li")].map((change) => named.format(momentOf(change)));
+    const changes = [...row.querySelectorAll(".inner > li")].map((change) => named(momentOf(change)));
     const days = [...new Set(changes)];
     return days.length < 2 ? [row] : days.map((day) => {
       const part = row.cloneNode(true);
@@ -40,7 +42,7 @@
     headings[0].before(place);
     let list, day;
     for (const [n, row] of rows.entries()) {
-      const name = named.format(moments[n]).replace(/^(\p{L}+) /u, "$1, ");
+      const name = named(moments[n]).replace(/^(\p{L}+) /u, "$1, ");
       if (name !== day) {
         const heading = headings[0].cloneNode();
         list = headings[0].nextElementSibling.cloneNode();
