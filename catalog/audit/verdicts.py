@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database.expressions import HAS_APPROVAL
-from catalog.database.queries import Database, Row, columns
+from catalog.database.queries import Database, Row, columns, to_json
 from catalog.model.finding import PUBLICATION_CODES, Finding
 from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import Json, ReviewState
@@ -58,12 +58,13 @@ def stored_folders(db: Database, root: str) -> dict[str, StoredFolder]:
     }
 
 
-def unconfigured(db: Database) -> list[tuple[str, str, bool]]:
-    """Return root, path and "removal is held" for the skills in roots no longer configured."""
+def unconfigured(db: Database, roots: Sequence[str]) -> list[tuple[str, str, bool]]:
+    """Return root, path and "removal is held" for the skills in other roots than those."""
     return db.execute(
         "SELECT s.root, s.path, s.is_held FROM roots AS r"
         " CROSS JOIN skills AS s ON s.root = r.path"
-        " WHERE s.status != 'removed' AND r.configured = 0"
+        " WHERE s.status != 'removed' AND r.path NOT IN (SELECT value FROM json_each(?))",
+        [to_json(roots)],
     ).fetchall()
 
 

@@ -130,7 +130,8 @@ class _Folders:
         """Yield the differences."""
         for root in self._settings.root_specs:
             yield from self._of_root(root)
-        for root_path, path, is_held in verdicts.unconfigured(self._db):
+        roots = [root.path for root in self._settings.root_specs]
+        for root_path, path, is_held in verdicts.unconfigured(self._db, roots):
             if is_held:
                 self.result.held += 1
             else:

@@ -583,6 +583,15 @@ def test_an_empty_root_is_not_reported_as_no_differences(
         )
 
 
+def test_roots_of_other_settings_are_not_passed_over(kept: Kept) -> None:
+    """Skills are compared with the settings in force, also before a scan has applied them."""
+    other = kept.root.with_name("other")
+    kept.settings = kept.settings.model_copy(update={"watched": other})
+    differences = kept.compare().differences
+    assert len(differences) == 4
+    assert {found.message for found in differences} == {"its root is no longer configured"}
+
+
 def test_a_wrong_configuration_removes_nothing_until_that_is_accepted(
     kept: Kept, skill: SkillWriter, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
