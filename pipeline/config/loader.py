@@ -54,7 +54,7 @@ def load(
         return Settings(**_merged(layers))
     except ValidationError as error:
         tables = _tables_of(Settings)
-        match error.errors(include_url=False)[0]["loc"]:
+        match _problem(error)["loc"]:
             case ("roots", int(number), *_) if "git" in _root(layers, number):
                 tables["roots"] = GitRootSettings
         raise NotPossible(_sentence(error, layers, tables)) from None
@@ -274,10 +274,15 @@ def _sentence(
 
     `table` is the table that was validated, if it was not all settings.
     """
-    problem = error.errors(include_url=False)[0]
+    problem = _problem(error)
     where = (*table, *problem["loc"])
     sentence = f"{_source(where, layers)}: {_complaint(problem, where, tables)}"
     return sentence.replace("the ", "The ", 1) if sentence.startswith("the ") else sentence
+
+
+def _problem(error: ValidationError) -> Mapping[str, Any]:
+    """Return the first error of a model; a key that is missing may only be misspelled."""
+    return min(error.errors(include_url=False), key=lambda each: each["type"] == "missing")
 
 
 def fields_of(model: object) -> Mapping[str, FieldInfo]:
@@ -342,7 +347,8 @@ def _complaint_of(problem: Mapping[str, Any], key: str, model: type, table: str)
     if problem["type"] == "missing":
         return f"{table} has no {key}; it must be {known[key].description}."
     value = problem["input"]
-    shown = repr(str(value) if isinstance(value, Path) else value)
+    text = repr(str(value) if isinstance(value, Path) else value)
+    shown = "a table" if isinstance(value, dict) else text
     description = known[key].description or ""
     choices = description.removeprefix("one of ").removeprefix("a list of ").split(", ")
     near = difflib.get_close_matches(str(value), choices, n=1)

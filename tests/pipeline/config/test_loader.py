@@ -291,6 +291,8 @@ def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str
         ("[site]\nsql = 3", "sql in [site] is 3; it must be true or false."),
         ("[site]\nnames = ['']", "it must be a list of additional host names"),
         ("site = 3", "site is 3; it must be a [site] table."),
+        ("[roots]\npath = '.'", "roots is a table; it must be a list of [[roots]] tables."),
+        ("[[roots]]\npaht = '.'", "no setting paht in [[roots]] number 1; did you mean path?"),
         (
             "[[roots]]\npath = 'r'\nreview = 'some'",
             "review in [[roots]] number 1 is 'some'; it must be one of none, dangers, ",
