@@ -84,11 +84,11 @@ def test_a_home_is_used(library: str) -> None:
     assert any(library in libraries(module) for module in MODULES)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=name_of)
-def test_a_module_starts_with_one_sentence(module: Path) -> None:
+def test_a_module_starts_with_one_sentence() -> None:
     """It describes the module; a package's __init__ has nothing else."""
-    tree = ast.parse(module.read_text("utf-8"))
-    opening = (ast.get_docstring(tree) or "").partition("\n\n")[0]
-    assert re.fullmatch(r".+\.", opening, re.DOTALL), "the first paragraph ends with a full stop"
-    assert not re.search(r"[.!?]\s+[A-Z]", opening), "the first paragraph is one sentence"
-    assert module.stem != "__init__" or len(tree.body) == 1
+    for module in MODULES:
+        name, tree = name_of(module), ast.parse(module.read_text("utf-8"))
+        opening = (ast.get_docstring(tree) or "").partition("\n\n")[0]
+        assert re.fullmatch(r".+\.", opening, re.DOTALL), f"{name}: no full stop at the end"
+        assert not re.search(r"[.!?]\s+[A-Z]", opening), f"{name}: more than one sentence"
+        assert module.stem != "__init__" or len(tree.body) == 1, name
