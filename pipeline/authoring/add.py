@@ -83,7 +83,6 @@ class Addition:
     place: Path  # in the root
     judgements: tuple[Judgement, ...]
     is_added: bool  # or would be, without `dry_run`
-    files: tuple[str, ...] = ()  # paths in a folder, sorted
 
     def as_json(self) -> dict[str, Json]:
         """Return the published fields."""
@@ -91,11 +90,11 @@ class Addition:
             "source": text_path(str(self.source)),
             "path": text_path(str(self.place)),
             "added": self.is_added,
-            "files": self.files,
             "skills": [
                 judgement.as_json()
                 | {
                     "description": judgement.description or None,
+                    "files": [file.path for file in judgement.files],
                     "fileInventory": Inventory.of(judgement.files).as_json(),
                 }
                 for judgement in self.judgements
@@ -156,14 +155,13 @@ def _added(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Addit
         )
     )
     is_accepted = all(judgement.loadable and not judgement.is_template for judgement in judgements)
-    files = _files(source) if source.is_dir() else ()
     if is_accepted and not dry_run:
         if source.is_dir():
             _copy_folder(source, place)
         else:
             with replaced(place) as target, source.open("rb") as original:
                 shutil.copyfileobj(original, target)
-    return Addition(source, place, judgements, is_accepted, files)
+    return Addition(source, place, judgements, is_accepted)
 
 
 def _copy_folder(source: Path, place: Path) -> None:
@@ -173,18 +171,6 @@ def _copy_folder(source: Path, place: Path) -> None:
         else:
             replaced_folder = place.lstat()
             remove_made(exchange(built, place), replaced_folder)
-
-
-def _files(folder: Path) -> tuple[str, ...]:
-    """Return the paths of the files of a folder that are copied, sorted."""
-    return tuple(
-        sorted(
-            text_path(os.path.relpath(os.path.join(above, name), folder))
-            for above, _, names in os.walk(folder)
-            for name in names
-            if not is_junk(name)
-        )
-    )
 
 
 def _folder_of(source: Path) -> Path:

@@ -90,6 +90,7 @@ def test_name_description_files_and_findings_are_shown_before_and_after(
     assert after.stdout.splitlines()[:-1] == shown[:-1]
     asked = [*places, "add", str(source), "--replace", "--json"]
     (listed,) = json.loads(CliRunner().invoke(cli, asked).stdout)
+    assert listed["skills"][0]["files"] == ["REFERENCE.md", "SKILL.md", *sorted(files)[1:]]
     assert listed["skills"][0]["fileInventory"]["scriptFiles"] == ["scripts/a.py", "scripts/b.py"]
     assert listed["skills"][0]["description"].startswith("Takes a text")
 
@@ -244,6 +245,7 @@ def test_a_trial_leaves_the_root_untouched(
     sources = [folder, tmp_path / "pack.zip"]
     one, two = authoring_add.add(sources, root, dry_run=True)
     assert (one.is_added, two.is_added) == (True, True)
-    assert one.files == ("SKILL.md", "a/b.txt")
+    assert [file.path for file in one.judgements[0].files] == ["SKILL.md", "a/b.txt"]
+    assert [file.path for file in two.judgements[0].files] == ["SKILL.md"]
     assert os.listdir(root.path) == []
     assert os.stat(root.path).st_mtime_ns == before
