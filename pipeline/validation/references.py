@@ -1,7 +1,7 @@
 """References of a body to files: targets of links, paths in code spans and on their own lines."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from operator import attrgetter
 from posixpath import normpath
@@ -89,6 +89,8 @@ _ON_THIS_MACHINE = re.compile(
 )
 
 
+Blocks: TypeAlias = Callable[[], Sequence[Block]]
+"""The blocks of a body, which few bodies need."""
 Sign: TypeAlias = Literal["link", "order", "command", "name"]
 """How a text names a file: by a link; after "Read" and the like, or alone on a line; in a command;
 or only by its name."""
@@ -112,7 +114,7 @@ class Reference(NamedTuple):
         return self.target.startswith(("/", "../")) or self.target == ".."
 
 
-def references(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
+def references(body: str, words: Words, blocks: Blocks) -> list[Reference]:
     """Return the references outside the blocks of a body, each target once, in order.
 
     `words` are those found in the body. A path in a code span or on its own line counts only
@@ -125,11 +127,11 @@ def references(body: str, words: Words, blocks: Sequence[Block]) -> list[Referen
     return sorted({at.target: at for at in last_first}.values(), key=attrgetter("offset"))
 
 
-def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
+def commands(body: str, words: Words, blocks: Blocks) -> list[Reference]:
     """Return the scripts that commands in shell fences run, each once, in order."""
     by_target: dict[str, Reference] = {}
-    if blocks and "scripts/" in words:
-        shell = [block for block in blocks if _SHELL_FENCE.match(body, block.start)]
+    if "scripts/" in words:
+        shell = [block for block in blocks() if _SHELL_FENCE.match(body, block.start)]
         in_shell = (at for at in _offsets(words) if lies_in(shell, at))
         for line in lines_at(body, in_shell):
             command = _COMMAND.match(body, *line)
@@ -139,16 +141,17 @@ def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference
     return list(by_target.values())
 
 
-def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Reference]:
-    folders = [at for at in _offsets(words) if not lies_in(blocks, at)]
-    links = islice(_links(body), MOST_REFERENCES)
-    targets = [(at, target) for at, target in links if not lies_in(blocks, at)]
+def _candidates(body: str, words: Words, blocks: Blocks) -> Iterator[Reference]:
+    folders, links = _offsets(words), [*islice(_links(body), MOST_REFERENCES)]
+    inside = blocks() if folders or links else ()
+    folders = [at for at in folders if not lies_in(inside, at)]
+    targets = [(at, target) for at, target in links if not lies_in(inside, at)]
     starts = sorted(at for at, _ in targets)
     examples = [s.span() for line in lines_at(body, starts) for s in _SPAN.finditer(body, *line)]
     known: set[str] = set()  # those of which a later mention tells nothing new
     for line in lines_at(body, folders):
         for code in islice(_CODE.finditer(body, *line), MOST_REFERENCES):
-            if "/" not in code[1] or code[1] in known or lies_in(blocks, code.start()):
+            if "/" not in code[1] or code[1] in known or lies_in(inside, code.start()):
                 continue
             if body.startswith("](", code.end()):
                 continue  # the link says where it leads

@@ -107,7 +107,7 @@ class Text:
     @cached_property
     def references(self) -> list[Reference]:
         """The references to files outside code fences and comments."""
-        return references(self.content, self.words, self.blocks)
+        return references(self.content, self.words, lambda: self.blocks)
 
     def finding(
         self, kind: FindingType, message: str | None = None, *, offset: int, fix: str | None = None

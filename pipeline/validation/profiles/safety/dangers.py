@@ -89,7 +89,7 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
         for shape in _BY_WORD.get(word, ()):
             offsets[shape] += at_word
     if offsets:
-        text = with_whole_commands(text)
+        text = with_whole_commands(text.replace("İ", "i"))  # in lower case it has two characters
     for shape, at in offsets.items():
         search = _at_words if shape.start else _near_words
         for number, span in enumerate(search(text, shape, sorted(at))):
@@ -134,7 +134,7 @@ def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[tuple[i
     size = 0
     for start, end in _parts(text, shape.lines, offsets):
         before = max(start - 1, 0)  # a pattern looks at this character, too
-        lines = text[before:end].replace("İ", "i")  # which would be two in lower case
+        lines = text[before:end]
         lower = lines.lower()
         if not shape.also or any(map(lower.__contains__, shape.also)):
             if size > _MOST_CHARACTERS:
@@ -147,28 +147,23 @@ def _near_words(text: str, shape: Shape, offsets: list[int]) -> Iterator[tuple[i
 
 
 def _parts(text: str, lines: int, offsets: list[int]) -> list[tuple[int, int]]:
-    """Return the offsets of the lines around those of words."""
+    """Return the offsets of the lines with words, and of those around that a pattern may span."""
     parts: list[tuple[int, int]] = []
     last = -1
     for at in offsets:
         if at < last and lines == 1:
             continue
-        start, end = _part(text, at, lines)
+        first, most = max(at - _LONGEST, 0), at + _LONGEST
+        start, end = text.rfind("\n", first, at), text.find("\n", at, most)
+        for _ in range(1, lines):
+            start = text.rfind("\n", first, start) if start > 0 else -1
+            end = text.find("\n", end + 1, most) if end >= 0 else -1
+        start = start + 1 if start >= 0 else first
         if start <= last:
             start, _ = parts.pop()
-        parts.append((start, end))
-        last = end
+        last = end if end >= 0 else min(most, len(text))
+        parts.append((start, last))
     return parts
-
-
-def _part(text: str, at: int, lines: int) -> tuple[int, int]:
-    """Return the offsets of a line and of those around it that a pattern may span."""
-    first, last = max(at - _LONGEST, 0), at + _LONGEST
-    start, end = text.rfind("\n", first, at), text.find("\n", at, last)
-    for _ in range(1, lines):
-        start = text.rfind("\n", first, start) if start > 0 else -1
-        end = text.find("\n", end + 1, last) if end >= 0 else -1
-    return start + 1 if start >= 0 else first, min(last, len(text)) if end < 0 else end
 
 
 _SHAPES = tuple(
