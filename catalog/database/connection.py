@@ -60,6 +60,8 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
         # scan at the next start brings them back from the roots.
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA cache_size = -32000")
+        # On disk, the undo of each statement would be nearly half of all that is written.
+        connection.execute("PRAGMA temp_store = MEMORY")
     except BaseException:
         connection.close()
         raise

@@ -190,14 +190,10 @@ def _mount_of(directory: int) -> bytes:
     Source: proc_pid_fdinfo(5). Without /proc it is only the device number.
     """
     try:
-        handle = os.open(f"/proc/self/fdinfo/{directory}", os.O_RDONLY)
+        with open(f"/proc/self/fdinfo/{directory}", "rb") as lines:
+            return next((line for line in lines if line.startswith(b"mnt_id:")), b"")
     except OSError:
         return str(os.fstat(directory).st_dev).encode()
-    try:
-        lines = os.read(handle, 1024).splitlines()
-    finally:
-        os.close(handle)
-    return next((line for line in lines if line.startswith(b"mnt_id:")), b"")
 
 
 @contextmanager

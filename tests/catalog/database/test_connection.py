@@ -1,5 +1,6 @@
 """Catalog files that are opened, and others that are refused unchanged."""
 
+import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -106,3 +107,16 @@ def test_damage_is_reported_by_its_page_without_messages_of_sqlite(tmp_path: Pat
     message = r"catalog\.db is damaged on page 5\.$"
     with closing(sqlite3.connect(path)) as db, pytest.raises(CatalogDamaged, match=message):
         check_pages(db, path)
+
+
+def test_changing_many_rows_makes_no_file_for_its_undo(tmp_path: Path) -> None:
+    """It would lie in /var/tmp, and each sync would write it to the disk."""
+    with closing(database_connection.connect(tmp_path / "catalog.db")) as db:
+        db.execute("CREATE TABLE words (word TEXT UNIQUE)")
+        db.executemany("INSERT INTO words VALUES (?)", [(f"{n} {'x' * 500}",) for n in range(900)])
+        db.execute("BEGIN")
+        db.execute("UPDATE words SET word = word || 'y'")
+        opened = [
+            os.readlink(link) for link in Path("/proc/self/fd").glob("*") if link.is_symlink()
+        ]
+        assert not [path for path in opened if "etilqs" in path]
