@@ -36,31 +36,52 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 SLOWEST = (
+    "test_browser.py",
+    "test_fuzz.py",
     "test_dask_cluster.py",
     "test_end_to_end.py",
-    "test_skills_folder.py",
-    "test_trouble.py",
-    "test_process.py",
-    "test_reconcile.py",
-    "test_other_users.py",
-    "test_crash.py",
-    "test_crawl.py",
-    "test_nginx.py",
-    "test_browser.py",
-    "test_tasks.py",
-    "test_published.py",
-    "test_promise.py",
-    "test_server.py",
-    "test_fuzz.py",
     "test_plain_catalog.py",
-    "test_reader.py",
-    "test_bounds.py",
+    "test_tasks.py",
+    "test_process.py",
+    "test_other_users.py",
+    "test_trouble.py",
     "test_pull.py",
     "test_damaged_catalog.py",
-    "test_guard.py",
-    "test_team.py",
-    "test_adoption.py",
+    "test_nginx.py",
+    "test_server.py",
+    "test_reader.py",
+    "test_skills_folder.py",
+    "test_published.py",
+    "test_promise.py",
+    "test_crash.py",
     "test_loop.py",
+    "test_reconcile.py",
+    "test_rules.py",
+    "test_crawl.py",
+    "test_pages.py",
+    "test_bounds.py",
+    "test_ownership.py",
+    "test_query_plans.py",
+    "test_program.py",
+    "test_skill_files.py",
+    "test_other_systems.py",
+    "test_reader_tokens.py",
+    "test_guard.py",
+    "test_lists.py",
+    "test_packager.py",
+    "test_processes.py",
+    "test_help_examples.py",
+    "test_builder.py",
+    "test_reports.py",
+    "test_query.py",
+    "test_usage.py",
+    "test_adoption.py",
+    "test_stat_cache.py",
+    "test_published_skills.py",
+    "test_mirror.py",
+    "test_open_pages.py",
+    "test_release.py",
+    "test_in_ci.py",
 )
 """Files that take the longest, the slowest first."""
 
@@ -85,7 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _hear_signals()
     _work_in_memory()
     gc.disable()  # until all tests are collected
-    hypothesis.settings.register_profile("untimed", deadline=None, max_examples=50)
+    hypothesis.settings.register_profile("untimed", deadline=None, max_examples=30)
     hypothesis.settings.load_profile("untimed")
 
 
