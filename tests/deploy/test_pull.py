@@ -18,7 +18,8 @@ import pytest
 
 from tests.support.indexes import locations
 from tests.support.serving import Serving
-from tests.support.skills import SkillWriter
+from tests.support.shelf import Shelf
+from tests.support.skills import SkillWriter, write_skill
 
 PULL = Path(__file__).parents[2] / "deploy/skilldrop-pull"
 SKILLS = 6
@@ -231,13 +232,21 @@ def test_a_removed_index_is_removed_from_the_copy(
     assert [name for name in os.listdir(copy / "index") if name != ".skilldrop"] == []
 
 
+@pytest.fixture(scope="module")
+def unchanging(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data directory of a writer that does not run, for tests that only read it."""
+    shelf = Shelf(tmp_path_factory.mktemp("unchanging"))
+    write_skill(shelf.root / "word-count")
+    shelf.scan()
+    return shelf.settings.data
+
+
 @pytest.mark.parametrize("what", ["folder", "link", "of another writer"])
 @pytest.mark.parametrize("name", ["packages", "index", "skills", ".skilldrop-next"])
 def test_a_foreign_folder_is_refused(
-    serving: Serving, copy: Path, tmp_path: Path, name: str, what: str
+    unchanging: Path, copy: Path, tmp_path: Path, name: str, what: str
 ) -> None:
     """The script prints one sentence, and changes nothing in the folder."""
-    serving.stop()
     outside = tmp_path / "outside"
     for path in ("20250101-000000/thesis.txt", "notes/a.txt"):
         (outside / path).parent.mkdir(parents=True)
@@ -250,7 +259,7 @@ def test_a_foreign_folder_is_refused(
     if what == "of another writer":
         (copy / name / ".skilldrop").write_text(f"skilldrop {name} other\n")
     before = sorted(copy.rglob("*")), sorted(outside.rglob("*"))
-    done = subprocess.run([PULL, serving.settings.data, copy], capture_output=True, text=True)
+    done = subprocess.run([PULL, unchanging, copy], capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"{copy / name} was not made from this writer" in done.stderr
     assert set(before[0]) <= set(copy.rglob("*"))

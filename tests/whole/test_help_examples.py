@@ -6,6 +6,8 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -29,38 +31,65 @@ def examples(name: str) -> list[str]:
     return [line for line in shown if not NOT_RUN.search(line)]
 
 
+@contextmanager
+def inside(world: Path) -> Iterator[None]:
+    """Let the world be the home and the working directory of commands that do not wait."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(world)
+        patch.setenv("HOME", str(world))
+        patch.setenv("SKILLDROP_SETTLE_QUIET", "0")
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a world as `write_world` makes it, and a copy of it."""
+    world, kept = tmp_path_factory.mktemp("world"), tmp_path_factory.mktemp("kept")
+    with inside(world):
+        write_world(world)
+    shutil.copytree(world, kept, symlinks=True, dirs_exist_ok=True)
+    return world, kept
+
+
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with the roots, skills, archives and reports that the examples name."""
-    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
-    settings = tmp_path / "skilldrop.toml"
+def world(made: tuple[Path, Path]) -> Iterator[Path]:
+    """Return the world as it was made; its catalog names it, so it always lies at one place."""
+    world, kept = made
+    shutil.rmtree(world)
+    shutil.copytree(kept, world, symlinks=True)
+    with inside(world):
+        yield world
+
+
+def write_world(world: Path) -> None:
+    """Write the roots, skills, archives and reports that the examples name."""
+    settings = world / "skilldrop.toml"
     roots = "[[roots]]\npath = 'watched'\n[[roots]]\npath = 'team-a'\n"
     settings.write_text(f"{roots}namespace = 'folder'\nlevel = 'enterprise'\n")
-    shutil.copytree(REPOSITORY / "watched/csv-profile", tmp_path / "watched/csv-profile")
+    shutil.copytree(REPOSITORY / "watched/csv-profile", world / "watched/csv-profile")
     office = "metadata:\n  tags: [office, csv]"
-    write_skill(tmp_path / "watched/report-writer", more=office)
-    write_skill(tmp_path / "watched/team-b/csv-profile", name="other")
-    write_skill(tmp_path / "team-a/team-a/csv-profile", more=office)
+    write_skill(world / "watched/report-writer", more=office)
+    write_skill(world / "watched/team-b/csv-profile", name="other")
+    write_skill(world / "team-a/team-a/csv-profile", more=office)
     assert run("scan").returncode == 0
     settings.write_text(settings.read_text().replace("path", "review = 'always'\npath"))
-    write_skill(tmp_path / "team-a/team-a/csv-profile", description="Other text.", more=office)
-    write_skill(tmp_path / "watched/csv-profile", description="Newer.", more="allowed-tools: Bash")
+    write_skill(world / "team-a/team-a/csv-profile", description="Other text.", more=office)
+    write_skill(world / "watched/csv-profile", description="Newer.", more="allowed-tools: Bash")
     assert run("scan").returncode == 0
     for name in ("my-skill", "skills/one", "old-skills/two", "~/drafts/word-count", "drafts/count"):
         write_skill(Path(name).expanduser())
-    write_skill(tmp_path / "packed/three")
+    write_skill(world / "packed/three")
     for name in ("skills", "other-skill"):
-        shutil.make_archive(str(tmp_path / name), "zip", tmp_path / "packed")
-    shutil.copy(tmp_path / "skills.zip", tmp_path / "team-a")
-    (tmp_path / "image").mkdir()
-    (tmp_path / "agents").mkdir()
+        shutil.make_archive(str(world / name), "zip", world / "packed")
+    shutil.copy(world / "skills.zip", world / "team-a")
+    (world / "image").mkdir()
+    (world / "agents").mkdir()
     for folder in (".claude", ".codex", "skills"):
-        (tmp_path / folder).mkdir(exist_ok=True)
-    (tmp_path / "runs").mkdir()
+        (world / folder).mkdir(exist_ok=True)
+    (world / "runs").mkdir()
     for name in ("run-17.json", "runs/a.json"):
-        (tmp_path / name).write_text('{"run_id": "17", "skillId": "csv-profile"}')
+        (world / name).write_text('{"run_id": "17", "skillId": "csv-profile"}')
     assert run("link", "~/.claude/skills").returncode == 0
-    return tmp_path
 
 
 def version_of(skill: str, number: int) -> str:
