@@ -149,14 +149,13 @@ def _mark(text: str, explained: str, part: str, tone: str = "") -> Row:
 
 
 _MOST_USED = """
-    SELECT s.skill_id, s.name, (SELECT count(DISTINCT skill) FROM skill_references
-        WHERE to_skill = s.id AND skill != s.id) AS n
-    FROM (SELECT to_skill, count(*) AS n FROM skill_references INDEXED BY
-          skill_references_by_to_skill WHERE to_skill IS NOT NULL GROUP BY 1
-          ORDER BY n DESC LIMIT 50) AS most
-    JOIN skills AS s ON s.id = most.to_skill AND s.status = 'active'
-    WHERE n > 0 ORDER BY n DESC, s.name LIMIT ?
-"""
+    SELECT s.skill_id, s.name, count(DISTINCT r.skill) AS n
+    FROM (SELECT to_skill FROM skill_references INDEXED BY skill_references_by_to_skill
+          WHERE to_skill IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC LIMIT 300) AS linked
+    CROSS JOIN skills AS s ON s.id = linked.to_skill AND s.status = 'active'
+    CROSS JOIN skill_references AS r ON r.to_skill = s.id AND r.skill != s.id
+    GROUP BY s.id ORDER BY n DESC, s.name LIMIT ?
+"""  # of those with the most links, which an index counts
 _CARDS = f"""
     SELECT s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.spec_valid,
            s.estimated_tokens, s.last_changed, s.has_scripts, s.source, s.source_kind,

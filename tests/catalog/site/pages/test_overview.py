@@ -88,12 +88,14 @@ def test_changes_since_a_time_are_offered_and_told_in_words(site: Site, catalog:
 def test_the_front_page_names_what_other_skills_use_most(site: Site, catalog: Path) -> None:
     """With the number of skills that refer to each, however often, without itself."""
     with closing(Store.open(catalog)) as store:
-        for name in ("base", "one", "two"):
-            link = SkillReference("link", "../base/SKILL.md", "SKILL.md", 5)
+        for name, to in (("base", "base"), ("one", "base"), ("two", "base"), ("self", "self")):
+            link = SkillReference("link", f"../{to}/SKILL.md", "SKILL.md", 5)
             change = judged(name, references=(link, link._replace(line=6)))
             store.apply([change], trigger="event", at=NOON)
     said = r'href="/skills/base#related">base</a> <span class="figure">by <b>2</b>'
-    assert re.search(said, site.get("/").text)
+    page = site.get("/").text
+    assert re.search(said, page)
+    assert 'href="/skills/self#related"' not in page
 
 
 def test_sources_stand_by_root_and_are_found_by_words(site: Site, catalog: Path) -> None:
