@@ -39,6 +39,7 @@ _SHELL_FENCE = re.compile(
     r"[ \t>]{0,20}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4})?[`~]{3,}[ \t]*(?:sh|bash|shell|zsh|console)?"
     r"[ \t]*\n"
 )
+_PROJECT = re.compile(r"\b(?:docker build|kubectl apply|helm upgrade|pytest tests|npm run build)\b")
 _SPAN = re.compile(r"`(?<!``)(?:[^`\n]{1,1000}+`(?!`)|(`{0,8})(?!`)[^\n]{0,1000}?(?<!`)`\1(?!`))")
 _NO_FILES = ("https://", "http://", "#")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
@@ -128,10 +129,11 @@ def references(body: str, words: Words, blocks: Blocks) -> list[Reference]:
 
 
 def commands(body: str, words: Words, blocks: Blocks) -> list[Reference]:
-    """Return the scripts that commands in shell fences run, each once, in order."""
+    """Return the scripts that commands in shell fences run, beside none that build a project."""
     by_target: dict[str, Reference] = {}
     if "scripts/" in words:
-        shell = [block for block in blocks() if _SHELL_FENCE.match(body, block.start)]
+        shell = [each for each in blocks() if _SHELL_FENCE.match(body, each.start)]
+        shell = [each for each in shell if not _PROJECT.search(body, each.start, each.end)]
         in_shell = (at for at in _offsets(words) if lies_in(shell, at))
         for line in lines_at(body, in_shell):
             command = _COMMAND.match(body, *line)

@@ -149,12 +149,10 @@ class Skill:
 
     @cached_property
     def fields(self) -> tuple[Text, ...]:
-        """The values of the frontmatter as agents read them, at any depth, and its comments.
-
-        Those are left out of which no character or word has to be judged.
-        """
+        """Its values, at any depth and after their keys, and comments that have to be judged."""
         comments = _NO_COMMENT.sub("", self.head) if self.frontmatter else self.head
-        values = [*_texts(self.frontmatter), ("", comments.rstrip())]
+        values = [(key, f"{key}: {value}") for key, value in _texts(self.frontmatter)]
+        values.append(("", comments.rstrip()))
         words = found(lower("\n".join(value for _, value in values)))
         ends = accumulate(len(value) + 1 for _, value in values)
         texts = (

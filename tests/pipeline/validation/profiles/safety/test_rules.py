@@ -511,7 +511,9 @@ def test_values_and_comments_of_the_frontmatter_are_judged() -> None:
     parsed = parse(text.encode())
     of = replace(skill(), parsed=parsed)
     assert [(each.field, each.line, each.message) for each in found("safety", of)] == [
-        ("metadata.install.0.command", 6, f"metadata.install.0.command contains “{COMMAND}”."),
+        ("metadata.install.0.command", 6, f"metadata.install.0.command contains “{shown}”.")
+        for shown in (f"metadata.install.0.command: {COMMAND}", COMMAND)
+    ] + [
         (None, 7, f"The frontmatter contains “{COMMAND}”."),
     ]
 
