@@ -71,9 +71,14 @@ def of_skill(db: Database, skill: Row) -> list[dict[str, Any]]:
     ]
 
 
-def lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield lines for people about a `ToldDirectory.summary`: the numbers, and some names."""
-    yield f"told to the model of {AGENTS[summary['agent']].title}: {', '.join(counts(summary))}"
+def lines(summary: Mapping[str, Any], linked: int) -> Iterator[str]:
+    """Yield lines for people about a `ToldDirectory.summary`: the numbers, and some names.
+
+    `linked` is the number of all skills in the directory.
+    """
+    others = linked - summary["whole"] - sum(len(summary[how]) for how in LABELS)
+    numbers = [*counts(summary), *([f"{others:,} for people alone"] if others > 0 else [])]
+    yield f"told to the model of {AGENTS[summary['agent']].title}: {', '.join(numbers)}"
     for how, label in LABELS.items():
         if summary[how]:
             yield f"    {label}: {few(summary[how])}"

@@ -102,7 +102,7 @@ def _linked(result: Mapping[str, Any], *, copy: bool) -> Iterator[str]:
     if result["taken"]:
         yield f"not {done}, because the name is taken there: {few(result['taken'])}"
     if result["told"]:
-        yield from map(visible, told_skills.lines(result["told"]))
+        yield from map(visible, told_skills.lines(result["told"], result["linked"]))
 
 
 def _check(

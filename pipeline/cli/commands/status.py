@@ -157,7 +157,8 @@ def _links(directory: Mapping[str, Any]) -> Iterator[str]:
     kind = "copies" if directory["is_copy"] else "links"
     yield visible(f"{kind} {directory['path']}: {counted(directory['linked'], 'skill')}")
     if directory["told"]:
-        yield from (visible(f"    {line}") for line in told_skills.lines(directory["told"]))
+        lines = told_skills.lines(directory["told"], directory["linked"])
+        yield from (visible(f"    {line}") for line in lines)
     if directory["taken"]:
         names = suggestions.few(directory["taken"])
         yield f"    not there, because the name is taken there: {names}"

@@ -546,7 +546,7 @@ def make_another(skills: Path) -> None:
     ("harm", "message"),
     [
         (make_link, "data/skills is a link, so no skill is placed there"),
-        (make_file, "data/skills: Not a directory"),
+        (make_file, "data/skills cannot be updated: Not a directory"),
         (make_foreign, "data/skills is not empty and has no marker"),
         (make_another, "data/skills belongs to another catalog"),
     ],

@@ -62,6 +62,15 @@ def test_the_agent_and_what_it_tells_its_model_are_known(agent: Path) -> None:
     assert "): cut short after " in run("show", "long-39").stdout
 
 
+def test_skills_that_only_people_may_start_are_counted_apart(agent: Path) -> None:
+    """So the numbers of the links and of what the model is told agree."""
+    write_skill(Path("watched/release"), more="disable-model-invocation: true")
+    run("scan")
+    told = "told to the model of Claude Code: 2 whole, 1 for people alone\n"
+    assert run("link", agent).stdout == f"Linked 3 skills in {agent}.\n{told}"
+    assert f"    {told}" in run("status").stdout
+
+
 def test_a_directory_that_moved_behind_a_link_can_be_unlinked(agent: Path) -> None:
     """By the path that `link` was given, or the real one; the links go, and nothing else."""
     real = agent.with_name("moved")
