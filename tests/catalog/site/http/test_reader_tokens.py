@@ -7,9 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 from html import unescape
-from pathlib import Path
 
 import pytest
 
@@ -42,44 +40,34 @@ PATHS = (
 )
 
 
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """Return one published skill."""
-    with filled_shelf(tmp_path) as shelf:
-        yield shelf
-
-
-@contextmanager
-def filled_shelf(folder: Path) -> Iterator[Shelf]:
-    """Yield a shelf of one published skill in a folder."""
-    shelf = Shelf(folder)
+    shelf = Shelf(tmp_path_factory.mktemp("shelf"))
     write_skill(shelf.root / "alone", files={"scripts/run.sh": "#!/bin/sh\n"})
     shelf.scan()
     yield shelf
     shelf.close()
 
 
-site = pytest.fixture(site_of_shelf, name="site")
+@pytest.fixture(scope="module")
+def served(shelf: Shelf) -> Iterator[Site]:
+    """Return the site of the shelf."""
+    with serving() as serve:
+        yield site_of_shelf(shelf, serve)
 
 
 @pytest.fixture
-def secret(shelf: Shelf) -> str:
+def site(served: Site, shelf: Shelf) -> Iterator[Site]:
+    """Return the site, which has no tokens when a test begins."""
+    yield served
+    shelf.settings.tokens_path.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def secret(site: Site, shelf: Shelf) -> str:  # it removes the token again
     """Return a token of the site."""
     return token_file.add(shelf.settings.tokens_path, "lab", NOON)
-
-
-@pytest.fixture(scope="module")
-def open_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Path]]:
-    """Return the site of such a shelf, and the file of its tokens, which has none between tests."""
-    with filled_shelf(tmp_path_factory.mktemp("open")) as shelf, serving() as serve:
-        yield site_of_shelf(shelf, serve), shelf.settings.tokens_path
-
-
-@contextmanager
-def token(file: Path) -> Iterator[str]:
-    """Yield a token, which is removed again."""
-    yield token_file.add(file, "lab", NOON)
-    token_file.remove(file, "lab", opens=True)
 
 
 def basic(password: str, user: str = "anybody") -> dict[str, str]:
@@ -88,33 +76,30 @@ def basic(password: str, user: str = "anybody") -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_all_paths_need_a_token(open_site: tuple[Site, Path], path: str) -> None:
+def test_all_paths_need_a_token(site: Site, secret: str, path: str) -> None:
     """Without it there is one sentence and a login; with it there is the page."""
-    site, tokens = open_site
-    with token(tokens) as secret:
-        refused = site.ask("get", path)
-        assert refused.status_code == 401
-        assert refused.headers["www-authenticate"].startswith('Basic realm="skilldrop"')
-        assert "for readers with a token" in refused.text
-        for headers in ({"Authorization": f"bearer {secret}"}, basic(secret), basic(secret, "")):
-            assert site.ask("get", path, headers=headers).status_code == 200
-        assert site.ask("get", f"/token/{secret}{path}").status_code == 200
+    refused = site.ask("get", path)
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"].startswith('Basic realm="skilldrop"')
+    assert "for readers with a token" in refused.text
+    for headers in ({"Authorization": f"bearer {secret}"}, basic(secret), basic(secret, "")):
+        assert site.ask("get", path, headers=headers).status_code == 200
+    assert site.ask("get", f"/token/{secret}{path}").status_code == 200
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_no_shared_cache_may_keep_a_response_to_a_token(
-    open_site: tuple[Site, Path], path: str
+    site: Site, shelf: Shelf, path: str
 ) -> None:
     """It would give the response to others, or to a reader whose token has been removed."""
-    site, tokens = open_site
     assert "private" not in site.get(path).headers.get("cache-control", "")
-    with token(tokens) as secret:
-        for response in (
-            site.ask("get", f"/token/{secret}{path}"),
-            site.ask("get", path, headers={"Authorization": f"bearer {secret}"}),
-        ):
-            assert response.headers["cache-control"].startswith("private")
-            assert "public" not in response.headers["cache-control"]
+    secret = token_file.add(shelf.settings.tokens_path, "lab", NOON)
+    for response in (
+        site.ask("get", f"/token/{secret}{path}"),
+        site.ask("get", path, headers={"Authorization": f"bearer {secret}"}),
+    ):
+        assert response.headers["cache-control"].startswith("private")
+        assert "public" not in response.headers["cache-control"]
 
 
 def test_a_path_that_is_not_there_needs_a_token_too(site: Site, secret: str) -> None:
