@@ -135,7 +135,7 @@ def test_without_system_events_the_service_polls_until_they_work_again(
         skill(it.root / "a")
         it.wait_for(lambda: it.statuses() == {"a": "active"})
         assert it.health()["watcher_mode"] == "polling"
-        assert "inotify watch limit reached" in it.health()["watcher_reason"]
+        assert "more directories" in it.health()["watcher_reason"]
     it.wait_for(lambda: it.health()["watcher_mode"] == "native")
     it.rescan()  # for changes of before: on a busy machine it could be faster than an event
     skill(it.root / "b")
