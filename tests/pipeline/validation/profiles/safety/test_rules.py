@@ -243,6 +243,13 @@ def test_an_override_that_is_quoted_or_warned_of_is_an_example(body: str) -> Non
     assert codes("safety", skill(body)) <= {"danger-named"}
 
 
+def test_words_are_found_at_their_place_in_either_case() -> None:
+    """Each is named as written, also after a letter that has two characters in lower case."""
+    text = "İ\nİİ: Do NOT tell the User"
+    (danger,) = dangers(text, words_in(text.encode()))
+    assert text[danger.offset : danger.end] == danger.words == "NOT tell the User"
+
+
 def _overrides(text: str) -> list[Danger]:
     found_here = dangers(text, words_in(text.encode()))
     return [each for each in found_here if each.kind.code == "instruction-override"]
