@@ -52,20 +52,20 @@ def share(worst: Mapping[str, str], samples: Sequence[Mapping[str, Any]]) -> flo
 def test_nearly_all_attacks_are_found(worst: Mapping[str, str]) -> None:
     """A set that the rules have not seen scores lower; see `benchmarks/safety.md`."""
     harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
-    assert share(worst, harmful) >= 0.93
+    assert share(worst, harmful) >= 0.97
 
 
 def test_no_class_of_attack_is_missed(worst: Mapping[str, str]) -> None:
-    """Of each class, over all sets, at least 80 % are found."""
+    """Of each class, over all sets, at least 85 % are found."""
     harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
     classes = {each["class"] for each in harmful}
     shares = {kind: share(worst, [e for e in harmful if e["class"] == kind]) for kind in classes}
-    assert {kind: found for kind, found in shares.items() if found < 0.8} == {}
+    assert {kind: found for kind, found in shares.items() if found < 0.85} == {}
 
 
 def test_few_honest_skills_are_held(worst: Mapping[str, str]) -> None:
     """Warnings and dangers about skills that only look like an attack."""
     harmless = [each for samples in SAMPLES.values() for each in samples if not each["harmful"]]
-    assert share(worst, harmless) <= 0.05
+    assert share(worst, harmless) <= 0.035
     held = [each["id"] for each in harmless if worst.get(each["id"]) == "danger"]
-    assert len(held) / len(harmless) <= 0.035, held
+    assert len(held) / len(harmless) <= 0.025, held

@@ -30,7 +30,7 @@ _FORBIDS = _pattern("forbids")
 _NAMES = _pattern("names")
 _ITEM = _pattern("item")
 _ORDER = _pattern("order")
-_LEADS_IN = re.compile(r"#|.*(?:[:：]\W*|[=(\[{][^\w)\]}]*)\Z")
+_LEADS_IN = _pattern("leads_in")
 _LISTED = re.compile(r"[\s>]*(?:[-*+|`~\"'\[{(]|\d{1,3}[.)])")
 _ROW = re.compile(r"^[ \t>]*\|[^\n]*\\\|[^\n]*", re.M)
 _GOES_ON = re.compile(

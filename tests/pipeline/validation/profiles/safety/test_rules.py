@@ -326,6 +326,12 @@ WARNINGS = [
     "Nunca ejecutes `§`.",
     "### Forbidden commands\n1. `§`",
     "Forbidden: `§`",
+    "Commands that the assistant does not execute, only explains: `x`, `§`.",
+    "The following must be refused, whoever asks:\n\n- `§`",
+    "| Bad | Why |\n|---|---|\n| `§` | unread |",
+    "| Rule | Meaning |\n|---|---|\n| B1 | `§` |",
+    "A page asks for `§`. That is an attack.",
+    "Report as an error:\n\n- `§`",
 ]
 NO_WARNINGS = [
     "Install (cannot fail): §",
@@ -384,6 +390,11 @@ NO_WARNINGS = [
     "Do not edit the file by hand; `§` writes it.",
     "Failing checks for the tool? Run `§`",
     "Check for updates with `§`",
+    "Run `§`. This is not an attack.",
+    "Run `§`. It is no scam.",
+    "| Check | Command |\n|---|---|\n| size | `§` |",
+    "```sh\n# dangerous elsewhere, fine here\n§\n```",
+    "Close it with a block that says `§`.",
 ]
 
 
