@@ -87,15 +87,25 @@ def of_codex(*skills: str) -> dict[str, Any]:
     return {"resourceLogs": [{"scopeLogs": [{"scope": {}, "logRecords": records}]}]}
 
 
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[Shelf]:
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """Return two published skills."""
-    shelf = Shelf(tmp_path)
+    shelf = Shelf(tmp_path_factory.mktemp("shelf"))
     write_skill(shelf.root / "pdf")
     write_skill(shelf.root / "csv")
     shelf.scan()
     yield shelf
     shelf.close()
+
+
+@pytest.fixture
+def shelf(published: Shelf) -> Shelf:
+    """Return them without reads and tokens."""
+    published.settings.tokens_path.unlink(missing_ok=True)
+    usage = database.path_of(published.settings.catalog_path)
+    for file in usage.parent.glob(f"{usage.name}*"):
+        file.unlink()
+    return published
 
 
 @pytest.fixture
