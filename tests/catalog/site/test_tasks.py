@@ -216,12 +216,16 @@ def _click(page: Page, target: Locator) -> None:
 
 
 def _press(page: Page, target: Locator) -> None:
-    """Move to a link, button or suggestion with the keyboard, and press Enter."""
+    """Move to a link, button or suggestion with the keyboard, and press Enter.
+
+    Elements but suggestions are found once: to find them by their role looks at the whole page.
+    """
     expect(target).to_be_visible()
-    key = "ArrowDown" if target.get_attribute("role") == "option" else "Tab"
+    is_option = target.get_attribute("role") == "option"
+    key, found = ("ArrowDown", target) if is_option else ("Tab", target.element_handle())
     for _ in range(120):
         page.keyboard.press(key)
-        if target.evaluate(
+        if found.evaluate(
             "e => e === document.activeElement || e.getAttribute('aria-selected') === 'true'"
         ):
             break
