@@ -107,20 +107,17 @@ def test_a_way_on_the_disk_or_by_mcp_gives_what_a_model_may_see(shelf: Shelf, wa
     assert WAYS[way](shelf) == {"for-all", "dangerous"}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+def test_a_list_of_the_site_gives_what_a_model_may_see(site: Site) -> None:
+    """Installers and other machines ask for these."""
+    for path in (
         "/pull.json",
         "/.well-known/agent-skills/index.json",
         "/.well-known/skills/index.json",
         "/index/default",
-    ],
-)
-def test_a_list_of_the_site_gives_what_a_model_may_see(site: Site, path: str) -> None:
-    """Installers and other machines ask for these."""
-    text = site.get(path).text
-    assert "for-all" in text
-    assert not any(name in text for name in HIDDEN)
+    ):
+        text = site.get(path).text
+        assert "for-all" in text, path
+        assert not any(name in text for name in HIDDEN), path
 
 
 def test_people_see_that_a_skill_with_a_danger_waits(shelf: Shelf, site: Site) -> None:
