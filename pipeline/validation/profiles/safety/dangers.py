@@ -11,6 +11,7 @@ from catalog.model.finding import FindingType
 from pipeline.roots.words import Words, searched
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import (
+    is_only_named,
     is_quoted,
     is_warned_of,
     with_whole_commands,
@@ -24,6 +25,8 @@ _PART = re.compile(r"\{([A-Z_]+)\}")
 _LINE_END = re.compile(r"\n\s*")
 _LETTER = re.compile(r"(\\.|\(\?P)|[^\W\d_]")  # of a pattern, or what stands for no letter
 _LOOKALIKE = codes.DANGERS["package-lookalike"]
+# Words for a reader count wherever they are.
+_ANYWHERE = (codes.HIDDEN_FROM_USER, codes.INSTRUCTION_OVERRIDE)
 _NAME = re.compile(r"(?<![^\s\"'`])[a-z][a-z\d-]{3,40}(?:\.(?:js|io|py))?(?![^\s\"'`\[=<>~@,;])")
 
 
@@ -81,13 +84,17 @@ class Danger:
     is_named: bool = False  # in a warning or a quotation, rather than asked for
 
 
-def dangers(text: str, words: Words) -> Iterator[Danger]:
-    """Yield the dangers of a text in which words were found, one of a kind in a line."""
+def dangers(text: str, words: Words, quotes: str = "") -> Iterator[Danger]:
+    """Yield the dangers of a text in which words were found, one of a kind in a line.
+
+    `quotes` are the marks around the texts of a script, of which most only name a command.
+    """
     found_by: dict[tuple[str, int, bool], Shape] = {}
     offsets: defaultdict[Shape, list[int]] = defaultdict(list)
     for word, at_word in words.items():
         for shape in _BY_WORD.get(word, ()):
             offsets[shape] += at_word
+    written = text
     if offsets:
         text = with_whole_commands(text.replace("İ", "i"))  # in lower case it has two characters
     for shape, at in offsets.items():
@@ -102,6 +109,8 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
             if kind == _LOOKALIKE and not any(
                 map(_is_slip, _NAME.findall(found.lower().replace("_", "-")))
             ):
+                continue
+            if quotes and kind not in _ANYWHERE and is_only_named(written, start, end, quotes):
                 continue
             is_quotation = kind == codes.INSTRUCTION_OVERRIDE and is_quoted(text, start, end)
             is_named = is_quotation or is_warned_of(text, start, end)

@@ -34,7 +34,6 @@ from pipeline.roots.file_kinds import may_be_native
 from pipeline.roots.words import found, lower
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety import codes
-from pipeline.validation.profiles.safety.context import is_only_named
 from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 
@@ -107,9 +106,7 @@ def no_dangers(skill: Skill) -> Iterator[Finding]:
         if text.is_cut:
             yield text.finding(codes.JUDGED_IN_PART, offset=0)
         named: list[Danger] = []
-        for danger in dangers(text.content, text.words):
-            if text.is_script and _is_example(text, danger):
-                continue
+        for danger in dangers(text.content, text.words, _quotes(text)):
             if danger.is_named or _is_in_fence(text, danger):
                 named.append(danger)
                 continue
@@ -235,15 +232,13 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
 _MOST_NAMED = 5
 _JOINTS = re.compile(r"[-_.]+")  # of the words of a file name
 _WITH_TEMPLATES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx", ".go")
-_ANYWHERE = (codes.HIDDEN_FROM_USER, codes.INSTRUCTION_OVERRIDE, codes.JUDGED_IN_PART)
 
 
-def _is_example(text: Text, danger: Danger) -> bool:
-    """Return whether a script only names a command; words for a reader count wherever they are."""
-    if danger.kind in _ANYWHERE:
-        return False
-    quotes = "'\"`" if text.path.endswith(_WITH_TEMPLATES) else "'\""
-    return is_only_named(text.content, danger.offset, danger.end, quotes)
+def _quotes(text: Text) -> str:
+    """Return the marks around texts in a script; none in a document."""
+    if not text.is_script:
+        return ""
+    return "'\"`" if text.path.endswith(_WITH_TEMPLATES) else "'\""
 
 
 def _is_in_fence(text: Text, danger: Danger) -> bool:

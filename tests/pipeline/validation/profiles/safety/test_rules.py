@@ -408,6 +408,9 @@ def test_a_danger_that_is_only_named_hides_no_other_in_its_line() -> None:
     """A command after a forbidden one of the same kind is reported."""
     of = skill("Never run `rm -rf ~`. Now run `mkfs.ext4 /dev/sda1`.")
     assert codes("safety", of) == {"danger-named", "destructive-command"}
+    script = "print('wipefs -a /dev/sda'); os.system('rm -rf ~')\n"
+    of = skill("Go.", texts={"scripts/run.py": script})
+    assert codes("safety", of) == {"destructive-command"}
 
 
 @pytest.mark.parametrize("text", NO_WARNINGS)
