@@ -9,6 +9,8 @@ from typing import Literal
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from catalog.text.suggestions import slips
+
 Unit = Literal["characters", "tokens"]
 
 
@@ -46,3 +48,17 @@ def reader_of(path: PurePath) -> str | None:
             if path.parts[-len(directory.parts) :] == directory.parts:
                 return name
     return None
+
+
+def meant(path: Path) -> Path | None:
+    """Return the directory of an agent that somebody seems to mean by a path, if any."""
+    for place in (path, path / "skills"):
+        for directory in (each for agent in AGENTS.values() for each in agent.directories):
+            size = directory.count("/") + 1
+            if slips("/".join(place.parts[-size:]), directory) <= _SLIPS:
+                return Path(*place.parts[:-size], directory)
+    return None
+
+
+_SLIPS = 2
+"""Most wrong letters in the name of a directory."""

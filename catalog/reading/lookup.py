@@ -4,6 +4,7 @@ from catalog.database.expressions import IS_WITHHELD
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.naming import skill_id
+from catalog.reading.findings import finding_lists
 from catalog.text import suggestions
 from catalog.text.suggestions import few, shown
 
@@ -24,6 +25,8 @@ def find_skill(
         found = db.row(_SKILL, {"asked": skill_id, "by_id": True})
     if not found and ("/" in asked or (not statuses and db.row(_FOLDER, {"folder": asked}))):
         found = find_in_folder(db, asked)
+    if not (found or statuses):
+        _refuse_ignored(db, asked)
     if found and (not statuses or found["status"] in statuses):
         return found
     message = f"There is no {'active ' if statuses else ''}skill {shown(asked)}."
@@ -103,12 +106,19 @@ def find_in_folder(db: Database, folder: str) -> Row:
         raise NotInCatalog(f"{shown(folder)} is in several roots: {places}. Give the whole path.")
     if exact:
         return exact[0]
+    _refuse_ignored(db, relative)
     known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
     for (root,) in db.execute("SELECT path FROM roots"):
         relative = relative.removeprefix(f"{root}/")
     raise NotInCatalog(
         f"There is no skill in the folder {shown(folder)}. {suggestions.known(relative, known)}"
     )
+
+
+def _refuse_ignored(db: Database, place: str) -> None:
+    """Raise NotInCatalog with the reason if an entry of a root is known to be no skill."""
+    for finding in finding_lists.findings_of_no_skill(db, place):
+        raise NotInCatalog(f"{shown(place)} is no skill: {finding['message']} {finding['fix']}")
 
 
 _FOLDER = """

@@ -9,8 +9,8 @@ from catalog.filesystem import token_file
 from catalog.model.errors import NotPossible, TokensInvalid
 
 
-def check(host: str, port: int, server: str = "The site") -> None:
-    """Raise NotPossible with the reason if `server` cannot listen at an address."""
+def check(host: str, port: int, server: str = "The site", option: str = "--port") -> None:
+    """Raise NotPossible with the reason if `server` cannot listen at an address of its option."""
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
@@ -27,7 +27,7 @@ def check(host: str, port: int, server: str = "The site") -> None:
             try:
                 listener.bind(socket_address)
             except OSError as error:
-                reason = _reason(error, host, port)
+                reason = _reason(error, host, port, option)
                 raise NotPossible(f"{server} cannot listen on {reason}") from error
 
 
@@ -37,12 +37,12 @@ def url(host: str, port: int) -> str:
     return f"http://[{reachable}]:{port}/" if ":" in reachable else f"http://{reachable}:{port}/"
 
 
-def _reason(error: OSError, host: str, port: int) -> str:
+def _reason(error: OSError, host: str, port: int, option: str) -> str:
     match error.errno:
         case errno.EADDRINUSE:
             return (
                 f"{host}:{port}: another program uses it; `ss -ltnp` shows which. "
-                "Stop it, or give another --port."
+                f"Stop it, or give another {option}."
             )
         case errno.EADDRNOTAVAIL:
             return (

@@ -54,6 +54,7 @@ def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
         raise NotPossible(
             f"{shown(name)} cannot be the name of a skill: it needs 1 to {NAME_CHARACTERS} "
             "lowercase letters, digits and single hyphens between them, such as csv-profile."
+            + (" Name the folder around it with --in." if os.sep in name else "")
         )
     if NOT_ON_WINDOWS.search(name):
         raise NotPossible(f"Windows cannot have a folder with the name {name}; choose another.")

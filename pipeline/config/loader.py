@@ -3,6 +3,7 @@
 import difflib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from catalog.model.errors import NotPossible
+from catalog.text.suggestions import similarity
 from pipeline.config.root_settings import GitRootSettings
 from pipeline.config.selection import ValidateConfig, ValidateSettings
 from pipeline.config.settings import Settings
@@ -336,14 +338,21 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str | int], tables: _
             return _complaint_of(problem, key, tables[top], f"[[{top}]] number {number + 1}")
         case (str(top), str(key), *_) if top in tables:
             return _complaint_of(problem, key, tables[top], f"[{top}]")
-    return _complaint_of(problem, str(where[0]), tables[_TOP], "")
+    return _complaint_of(problem, str(where[0]), tables[_TOP], "", tables)
 
 
-def _complaint_of(problem: Mapping[str, Any], key: str, model: type, table: str) -> str:
+def _complaint_of(
+    problem: Mapping[str, Any], key: str, model: type, table: str, tables: Mapping[str, type] = {}
+) -> str:
     inside = f" in {table}" if table else ""
     known = _by_key(model)
     if key not in known:
-        return f"there is no setting {key}{inside}; {_nearest(key, list(known))}"
+        inner = {
+            f"{name} in {_TABLE.findall(known[top].description or '')[0]}": similarity(key, name)
+            for top in filter(None, tables)
+            for name in _by_key(tables[top])
+        }
+        return f"there is no setting {key}{inside}; {_nearest(key, list(known), inner=inner)}"
     if problem["type"] == "missing":
         return f"{table} has no {key}; it must be {known[key].description}."
     value = problem["input"]
@@ -356,9 +365,18 @@ def _complaint_of(problem: Mapping[str, Any], key: str, model: type, table: str)
     return f"{key}{inside} is {shown}; it must be {description}.{hint}"
 
 
-def _nearest(name: str, known: Sequence[str], prefix: str = "") -> str:
-    """Return the known name that is the most like another one, as a question, or all names."""
+_ALIKE = 0.8
+"""Least similarity of a key to one that belongs into a table."""
+_TABLE = re.compile(r"\[+\w+\]+")
+
+
+def _nearest(
+    name: str, known: Sequence[str], prefix: str = "", inner: Mapping[str, float] = {}
+) -> str:
+    """Return the name most like another one, known or second to that inner, or else all names."""
     matches = difflib.get_close_matches(name, known, n=1)
-    if matches:
+    second = max(inner, key=lambda each: inner[each], default="")
+    if matches or inner.get(second, 0) > _ALIKE:
+        matches.append(second)
         return f"did you mean {prefix}{matches[0]}?"
     return f"the settings are {', '.join(known)}."

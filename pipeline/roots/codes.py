@@ -137,7 +137,7 @@ NAME_NOT_UTF8 = _READING.warning(
 LINK_LEAVES_ROOT = _READING.warning(
     "link-leaves-root",
     "The link leads out of the root; it is ignored.",
-    "Replace it with a copy of its target.",
+    "Replace it with a copy of its target, or make the target a root of its own.",
 )
 LINK_DANGLING = _READING.warning(
     "link-dangling",
@@ -158,8 +158,8 @@ LINK_BEHIND_LINK = _READING.warning(
 
 ARCHIVE_WITHOUT_SKILL = _READING.rejection(
     "archive-without-skill",
-    "The archive contains no SKILL.md.",
-    "Pack the skill's folder with its SKILL.md, no archive with it, or remove the archive.",
+    "The archive contains no SKILL.md; archives inside it are not read.",
+    "Pack the skill's folder with its SKILL.md, or remove the archive.",
 )
 ARCHIVE_CORRUPT = _READING.rejection(
     "archive-corrupt",

@@ -47,6 +47,43 @@ def test_the_port_is_taken() -> None:
     assert "Stop it, or give another --port." in said
 
 
+def test_the_port_of_the_mcp_server_is_taken() -> None:
+    """The message names the option that this command has."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        said = refused("mcp", "--http", other.getsockname()[1])
+    assert "Stop it, or give another --http PORT." in said
+
+
+def test_a_folder_that_is_no_skill_is_asked_about() -> None:
+    """Its finding is the answer, whatever the command and however the folder is named."""
+    (ROOT / "notes").mkdir()
+    (ROOT / "notes/readme.txt").touch()
+    (ROOT / "leaves").symlink_to("..")
+    reported()
+    for name in ("notes", ROOT / "notes", (ROOT / "notes").absolute()):
+        for command in ("status", "show"):
+            assert "is no skill: The folder contains “readme.txt”" in refused(command, name)
+        assert "info folder-without-skill" in run("findings", name).stdout
+    assert "leaves' is no skill: The link leads out of the root" in refused("show", "leaves")
+
+
+def test_a_new_skill_is_named_by_its_path() -> None:
+    """The message names the option for the folder."""
+    assert "Name the folder around it with --in." in refused("new", "drafts/word-count")
+
+
+@pytest.mark.parametrize("wrong", [".claude", ".cluade/skills", "agents/skills"])
+def test_no_agent_reads_the_linked_directory(tmp_path: Path, wrong: str) -> None:
+    """The links are made; a note names the directory of an agent that was probably meant."""
+    (tmp_path / wrong).mkdir(parents=True)
+    reported()
+    done = run("link", tmp_path / wrong)
+    assert (done.returncode, done.stdout.count("Linked 1 skill")) == (0, 1)
+    meant = ".agents/skills" if wrong == "agents/skills" else ".claude/skills"
+    assert f"reads {tmp_path}/{wrong}; did you mean {tmp_path}/{meant}?" in done.stderr
+    assert run("link", tmp_path / meant).stderr == ""
+
+
 def test_the_data_directory_may_not_be_written(tmp_path: Path) -> None:
     """The message names the directory and the reason."""
     (tmp_path / "locked").mkdir(mode=0o500)
@@ -177,5 +214,5 @@ def test_an_archive_lies_in_an_archive(tmp_path: Path) -> None:
     inner = shutil.make_archive(str(tmp_path / "packed/inner"), "zip", ROOT)
     shutil.make_archive(str(ROOT / "outer"), "zip", os.path.dirname(inner))
     said = reported()
-    assert "error: outer.zip!  archive-without-skill The archive contains no SKILL.md." in said
-    assert "Pack the skill's folder with its SKILL.md, no archive with it" in said
+    assert "error: outer.zip!  archive-without-skill The archive contains no SKILL.md; arch" in said
+    assert "Pack the skill's folder with its SKILL.md, or remove the archive" in said

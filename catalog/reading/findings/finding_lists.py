@@ -28,6 +28,15 @@ def listed_findings(db: Database, *, skill: int | None = None, code: str = "") -
     )
 
 
+def findings_of_no_skill(db: Database, place: str) -> list[Row]:
+    """Return the findings about an entry of a root, absolute or relative, that is no skill."""
+    return db.rows(
+        "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
+        " WHERE skill IS NULL AND ? IN (folder, root || '/' || folder) ORDER BY id",
+        [place],
+    )
+
+
 def finding_codes(db: Database) -> list[Row]:
     """Return each kind of present finding with its counts, worst and most frequent first."""
     return db.rows(

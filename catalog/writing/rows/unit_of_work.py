@@ -185,7 +185,7 @@ class UnitOfWork:
             errors = (f.code for f in judged.verdict.findings if f.severity == "error")
             detail = ", ".join(dict.fromkeys(errors))
         elif outcome == "renamed" and judged and judged.moved_from:
-            detail = f"from {judged.moved_from[1]}"
+            detail = f"folder moved from {judged.moved_from[1]}"
         if old and _gives_up_its_place(outcome, judged, old):
             users = reading_references.used_by(self.db, old["id"])
             parts = (detail, f"used by {few(users)}" if users else None)

@@ -12,7 +12,7 @@ import click
 from catalog.database.connection import explained, open_catalog
 from catalog.database.queries import Database
 from catalog.export.published_skills import PublishedSkills
-from catalog.listings.agents import AGENTS, reader_of
+from catalog.listings.agents import AGENTS, meant, reader_of
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8
 from catalog.pull import folder as pull_folder
@@ -92,7 +92,9 @@ def link(
     reader = {"for": agent} if agent else {}
     result = handle(settings, "link", {"path": path, "copy": copy, "fit": fit, **reader, **chosen})
     code = FINDINGS if result["taken"] else DONE
-    return Answer(result, _linked(result, copy=copy), code)
+    near = None if agent or reader_of(directory) else meant(Path(path))
+    advice = near and visible(f"No agent that skilldrop knows reads {path}; did you mean {near}?")
+    return Answer(result, _linked(result, copy=copy), code, advice or "")
 
 
 def _linked(result: Mapping[str, Any], *, copy: bool) -> Iterator[str]:

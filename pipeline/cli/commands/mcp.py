@@ -28,7 +28,7 @@ def mcp(context: click.Context, http: str | None) -> None:
     """
     listen = _address(http) if http else None
     if listen:
-        address.check(*listen, "The MCP server")
+        address.check(*listen, "The MCP server", "--http PORT")
     with needing("mcp"):
         from catalog.mcp import server as mcp_server
     settings = settings_of(context)

@@ -261,6 +261,7 @@ def findings(_: object, db: Database, skill: str | None) -> Answer:
         try:
             rows = finding_lists.listed_findings(db, skill=lookup.find_skill(db, skill)["id"])
         except NotInCatalog as error:
-            raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
+            if not (rows := finding_lists.findings_of_no_skill(db, skill)):
+                raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
     code = FINDINGS if any(row["severity"] in FAILING for row in rows) else DONE
     return Answer(rows, map(finding_line, rows), code, f"{counted(len(rows), 'finding')}.")

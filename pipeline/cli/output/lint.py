@@ -180,7 +180,8 @@ def _consequences(judgement: Judgement, found: Collection[Severity]) -> Iterator
         word = judgement.acceptance
         acceptance = f'acceptance = "{word}"{" (the default)" if word == "lenient" else ""}'
         passes = "does not reject" if "danger" in found else "still publishes"
-        yield f"{path}: {broken}; a root with {acceptance} {passes} it."
+        add = ", but `skilldrop add` needs its description written" if judgement.is_template else ""
+        yield f"{path}: {broken}; a root with {acceptance} {passes} it{add}."
 
 
 def _source(finding: Finding, line: str) -> Iterator[str]:

@@ -185,7 +185,7 @@ def test_a_rename_keeps_the_row(store: Store) -> None:
     assert row(store, "new")["id"] == before["id"]
     assert count(store, "skills") == count(store, "versions") == 1
     detail = store.db.execute("SELECT detail FROM ingestions WHERE outcome = 'renamed'").fetchone()
-    assert detail == ("from old",)
+    assert detail == ("folder moved from old",)
 
 
 def test_a_rename_that_changes_the_skill_id_is_a_version_of_the_new_one(store: Store) -> None:

@@ -175,6 +175,8 @@ def test_a_template_is_not_added() -> None:
     done = run("add", "drafts/pdf")
     assert done.returncode == 1
     assert "placeholder-text description is the text of a template" in done.stdout
+    said = run("validate", "drafts/pdf").stdout
+    assert "still publishes it, but `skilldrop add` needs its description written.\n" in said
     assert os.listdir("watched") == []
     file = Path("drafts/pdf/SKILL.md")
     file.write_text(
