@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
 from dataclasses import asdict
@@ -19,7 +20,7 @@ from catalog.pull.folder import Folder, NotPossible, Pulled, kind
 from catalog.pull.site import Site, SiteError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 DONE, DIFFERENT, FAILED, INTERRUPTED = 0, 1, 2, 130
 _LOOK = 20.0
@@ -29,11 +30,12 @@ DESCRIPTION = """\
 Keep the published skills of a site in DIR, for the agents of this machine.
 
 Only differences are fetched, each byte is compared with its digest, and each folder is exchanged
-in one step. Skills that are no longer published are removed. Names of --only add to those that an
-earlier pull to DIR named, until --drop names them; another selection removes none unasked. A
-folder that skilldrop did not make, or that was edited here, stays; delete it to get the published
-one. Exit 1 if something stays so. Without DIR it is ~/.claude/skills if there is a folder
-~/.claude, else ~/.agents/skills."""
+in one step. Skills that are no longer published are removed. Without a selection, that of the
+earlier pull to DIR stays in force; --all takes every skill. Names of --only add to those named
+before, until --drop names them; another selection removes none unasked. A folder that skilldrop
+did not make, or that was edited here, stays; delete it to get the published one. Exit 1 if
+something stays so. Without DIR it is ~/.claude/skills if there is a folder ~/.claude, else
+~/.agents/skills."""
 
 EXAMPLES = """\
 Examples:
@@ -61,6 +63,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     add("--tag", action="append", metavar="TAG", help="only this tag; may be repeated")
     add("--only", action="append", metavar="SKILL", help="only this skill; may be repeated")
     add("--drop", action="append", metavar="SKILL", help="drop this skill of an earlier --only")
+    add("--all", action="store_true", help="all skills, where an earlier pull selected some")
     add("--repair", action="store_true", help="repair SKILL.md where agents would not load it")
     add("--token-file", type=Path, metavar="FILE", help="file with the token of a reader")
     add("--every", type=_seconds, metavar="TIME", help="repeat, such as every 15m, 2h or 1d")
@@ -107,6 +110,8 @@ def _given(parser: argparse.ArgumentParser, arguments: list[str] | None) -> argp
         parser.error(f"there is no {name}" + (f"; the nearest is {near[0]}" if near else ""))
     if given.drop and (given.every or given.install_timer):
         parser.error("--drop is for one pull; give it without a repetition")
+    if given.all and (given.drop or _selection(given)):
+        parser.error("--all takes every skill; give it without another selection")
     return given
 
 
@@ -118,13 +123,11 @@ def _once(given: argparse.Namespace, folder: Path) -> int:
             token = given.token_file.expanduser().read_text("utf-8").strip()
         except OSError as error:
             raise NotPossible(f"{given.token_file} cannot be read: {error.strerror}.") from None
-    selection = {key: value for key in _SELECTING if (value := getattr(given, key))}
-    if given.repair:
-        selection["repair"] = "1"
     site, there = Site(given.site, token), Folder(folder)
+    query = _query(given, there)
     result = there.pull(
         site,
-        _query(selection, given.drop or [], there),
+        query,
         partial(agrees, given.yes),
         _progress if sys.stderr.isatty() else lambda *_: None,
     )
@@ -132,25 +135,48 @@ def _once(given: argparse.Namespace, folder: Path) -> int:
         print(json.dumps({"folder": str(folder), **asdict(result)}, ensure_ascii=False))
     else:
         print("\n".join(said(result, folder)))
+        kept = {} if _selection(given) or given.drop else parse_qs(query, keep_blank_values=True)
+        if words := _words(kept):
+            print(f"  selected as before: {_visible(shlex.join(words))}; --all takes every skill")
     return DONE if result.is_whole else DIFFERENT
 
 
 _SELECTING = ("index", "level", "tag", "only")
 
 
-def _query(selection: dict[str, list[str]], dropped: list[str], there: Folder) -> str:
-    """Return a selection as a query string, with the names that were asked for before."""
-    only = selection.get("only", [])
-    if not (only or dropped):
-        return urlencode(selection, doseq=True)
-    named = selection | {"also": [""]}  # an empty name selects nothing
+def _selection(given: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the values of the options that select skills."""
+    values = {key: getattr(given, key) or [] for key in _SELECTING}
+    return {key: [each] if isinstance(each, str) else each for key, each in values.items() if each}
+
+
+def _words(selection: Mapping[str, list[str]]) -> list[str]:
+    """Return the options of a selection; names of an earlier pull are those of --only, too."""
+    keys = [*_SELECTING, "also"]
+    words = [(key.replace("also", "only"), each) for key in keys for each in selection.get(key, [])]
+    return [word for key, value in words for word in (f"--{key}", value)]
+
+
+def _query(given: argparse.Namespace, there: Folder) -> str:
+    """Return the selection as a query string: the given one with names of before, or that."""
+    selection, dropped = _selection(given), given.drop or []
+    repair = {"repair": ["1"]} if given.repair else {}
+    before = parse_qs(there.query, keep_blank_values=True)
+    if not (selection or given.all):
+        selection = {key: before[key] for key in _SELECTING[:-1] if key in before}
+        if {"only", "also"} & before.keys():
+            selection["only"] = []
+    if not ("only" in selection or dropped):
+        return urlencode(selection | repair, doseq=True)
+    named = selection | repair | {"also": [""]}  # an empty name selects nothing
     is_same = kind(urlencode(named, doseq=True)) == kind(there.query)
-    former = parse_qs(there.query) if is_same else {}
-    asked = sorted({*former.get("only", []), *former.get("also", [])})
+    former = [*before.get("only", []), *before.get("also", [])] if is_same else []
+    asked = sorted({*former} - {""})
     for name in dropped:
         if name not in asked:
             known = ", ".join(asked) or "none"
             raise NotPossible(f"{name} is not among the skills that --only named there: {known}.")
+    only = selection.get("only", [])
     also = [name for name in asked if name not in (*only, *dropped)]
     return urlencode(named | {"also": also or ([] if only else [""])}, doseq=True)
 
@@ -169,7 +195,10 @@ def said(result: Pulled, folder: Path) -> Iterator[str]:
     for name in result.repaired:
         yield f"  repaired: {_visible(name)}/SKILL.md; both digests are in skilldrop.lock"
     for name in result.taken:
-        yield f"  not copied: {_visible(name)}: the name is taken there; move that away to get it"
+        way = "move that away to get it"
+        if (folder / name).resolve().parent.joinpath(".skilldrop").exists():
+            way = f"`skilldrop unlink {_visible(str(folder))}` removes that link"
+        yield f"  not copied: {_visible(name)}: the name is taken there; {way}"
     for name in result.edited:
         yield f"  left alone: {_visible(name)} was edited here; delete it to get the published one"
     for name, reason in result.failed.items():
@@ -202,13 +231,8 @@ def _usual() -> Path:
 
 def _repeated(given: argparse.Namespace, folder: Path) -> list[str]:
     """Return the arguments for a repetition without people."""
-    words = [given.site, str(folder.absolute())]
-    for key in _SELECTING:
-        values = getattr(given, key) or []
-        for value in [values] if isinstance(values, str) else values:
-            words += [f"--{key}", value]
-    if given.repair:
-        words.append("--repair")
+    words = [given.site, str(folder.absolute()), *_words(_selection(given))]
+    words += [f"--{flag}" for flag in ("all", "repair") if getattr(given, flag)]
     if given.token_file:
         words += ["--token-file", str(given.token_file.expanduser().absolute())]
     return words

@@ -4,6 +4,7 @@ import ast
 import hashlib
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -147,6 +148,44 @@ def test_one_more_skill_takes_none_away(tmp_path: Path, served: PullSite) -> Non
     ]
     done = skilldrop.run("pull", served.url, tmp_path / "s", "--drop", "pdf")
     assert done.stderr == "Error: pdf is not among the skills that --only named there: none.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "repeated"),
+    [
+        (["--only", "pdf"], "also=pdf"),
+        (["--index", "office"], "index=office"),
+        (["--tag", "a b", "--level", "project", "--only", "pdf"], "level=project&tag=a+b&also=pdf"),
+        (["--only", "pdf", "--repair"], "also=pdf"),
+    ],
+    ids=["name", "index", "several", "repair"],
+)
+def test_a_pull_without_a_selection_repeats_the_earlier_one(
+    tmp_path: Path, served: PullSite, words: list[str], repeated: str
+) -> None:
+    """It says so, and names the option that takes every skill."""
+    skilldrop.run("pull", served.url, tmp_path / "s", *words)
+    for _ in range(2):
+        done = skilldrop.run("pull", served.url, tmp_path / "s")
+        said = shlex.join(word for word in words if word != "--repair")
+        selected = done.stdout.partition("selected as before: ")[2].partition(";")[0]
+        assert sorted(shlex.split(selected)) == sorted(shlex.split(said))
+    everything = skilldrop.run("pull", served.url, tmp_path / "s", "--all", "--yes")
+    plain = skilldrop.run("pull", served.url, tmp_path / "s")
+    assert "selected as before" not in everything.stdout + plain.stdout
+    asked = [path.partition("?")[2] for path in served.paths() if path.startswith("/pull.json")]
+    assert asked[1:] == [repeated, repeated, "", ""]
+    assert "--all takes every skill" in skilldrop.run("pull", "x", "--all", *words).stderr
+
+
+def test_a_link_of_skilldrop_has_the_name(tmp_path: Path, served: PullSite) -> None:
+    """The command that removes it is named."""
+    (tmp_path / "var/skills/pdf").mkdir(parents=True)
+    (tmp_path / "var/skills/.skilldrop").touch()
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s/pdf").symlink_to(tmp_path / "var/skills/pdf")
+    done = skilldrop.run("pull", served.url, tmp_path / "s")
+    assert f"taken there; `skilldrop unlink {tmp_path}/s` removes that link\n" in done.stdout
 
 
 def test_another_selection_removes_nothing_unasked(tmp_path: Path, served: PullSite) -> None:
