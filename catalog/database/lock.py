@@ -81,14 +81,14 @@ def lock_of(catalog: Path) -> Path:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process has a lock. A process that takes it now may be refused."""
+    """Return whether a process has a lock, or may have. A process that takes it may be refused."""
     try:
         handle = os.open(path, os.O_RDONLY)
-    except OSError:
-        return False
+    except OSError as error:
+        return not isinstance(error, FileNotFoundError)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError:
         return True
     finally:
         os.close(handle)

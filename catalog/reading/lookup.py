@@ -36,6 +36,8 @@ def find_skill(
         if found["status"] == "pending" and found["status_reason"]:
             advice = f": {found['status_reason']}"
         message = f"The skill {shown(found['name'])} is {found['status']}{advice}."
+    elif folders := [path for (path,) in db.execute(_LEAF, [asked])]:
+        raise NotInCatalog(f"{message} Name the folder by its path: {few(folders)}.")
     similar = db.execute(_SIMILAR, {"asked": asked, "only_active": bool(statuses)})
     names = sorted({name for (name,) in similar})
     is_whole = db.execute("SELECT last_full_scan FROM health").fetchone()[0]
@@ -130,6 +132,7 @@ _SKILL = f"""
     ORDER BY status = 'active' DESC, (name = :asked) != :by_id DESC, {IS_WITHHELD} DESC,
              status = 'removed', iif(status = 'removed', last_changed, '') DESC, id LIMIT 1
 """
+_LEAF = "SELECT path FROM skills WHERE status != 'removed' AND instr(path||'//', '/' || ? || '//')"
 _SIMILAR = """
     SELECT name FROM skills WHERE status = 'active' OR NOT :only_active
     ORDER BY lower(substr(name, 1, 1)) = lower(substr(:asked, 1, 1)) DESC,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from catalog.database.expressions import (
@@ -12,6 +13,7 @@ from catalog.database.expressions import (
     IS_WITHHELD,
     STAYS_AT_VERSION,
 )
+from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database
 from catalog.model import naming
 from catalog.text.humanize import ago, ahead, count, seconds_since
@@ -44,8 +46,13 @@ _PARTS = {
 
 
 def load(db: Database) -> dict[str, Any]:
-    """Return the health row, troubles, held removals, withheld skills and other open questions."""
+    """Return the health row, troubles, held removals, withheld skills and other open questions.
+
+    `is_locked` tells whether a process has the catalog open for writing.
+    """
+    catalog = Path(db.execute("PRAGMA database_list").fetchone()[2])
     return {
+        "is_locked": is_locked(lock_of(catalog)),  # before `health`, which a start writes later
         "health": next(db.query("SELECT * FROM health")),
         "roots": db.rows(
             "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"
@@ -155,12 +162,12 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
             not waits,
         )
     silence = seconds_since(row["service_seen"], now)
-    if abs(silence) > SILENT:  # a running service writes the time that the clock shows
+    # A running service has the lock, and writes the time that the clock shows.
+    if not state["is_locked"] or abs(silence) > SILENT:
         when = ago(row["service_seen"], now) if silence > 0 else "before the clock was set back"
-        sentence = (
-            f"The service was last heard of {when}; it may have been killed, or cannot "
-            "write to its data directory."
-        )
+        stuck = "may have been killed, or cannot write to its data directory"
+        why = stuck if state["is_locked"] else "has ended without being stopped"
+        sentence = f"The service was last heard of {when}; it {why}."
         troubles.insert(0, _trouble("service", sentence))
         return Health("bad", sentence, tuple(details), tuple(troubles), not waits)
     if row["watcher_mode"] == "polling":
@@ -191,14 +198,14 @@ def headline(state: Mapping[str, Any], health: Health, now: datetime) -> str:
 
 
 def _waiting(state: Mapping[str, Any], troubles: Sequence[object]) -> str:
-    """Return the work that waits; "nothing pending" only if nothing is held or in trouble."""
+    """Return the work that waits; "up to date" only if nothing is held or in trouble."""
     pending = state["health"]["pending_count"]
-    waiting = [f"{pending} pending"] if pending else []
+    waiting = [f"taking in {count(pending, 'change')}"] if pending else []
     if held := sum(row["skills"] for row in state["held"]):
         waiting.append(f"{count(held, 'removal')} held")
     if troubles and not waiting:
         waiting.append("needs attention")
-    return ", ".join(waiting) or "nothing pending"
+    return ", ".join(waiting) or "up to date"
 
 
 def _of_root(root: Mapping[str, Any]) -> dict[str, Any]:

@@ -374,7 +374,8 @@ def _nearest(
     name: str, known: Sequence[str], prefix: str = "", inner: Mapping[str, float] = {}
 ) -> str:
     """Return the name most like another one, known or second to that inner, or else all names."""
-    matches = difflib.get_close_matches(name, known, n=1)
+    inside = [each for each in known if each.endswith(f"__{name}")]
+    matches = inside or difflib.get_close_matches(name, known, n=1)
     second = max(inner, key=lambda each: inner[each], default="")
     if matches or inner.get(second, 0) > _ALIKE:
         matches.append(second)

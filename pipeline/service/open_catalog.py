@@ -21,6 +21,7 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.staging import Original
 from catalog.writing.routing import LISTENER as ROUTING
 from catalog.writing.store import Store
+from pipeline.config import loader
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import FINDING_TYPES
 from pipeline.processes import at_work
@@ -173,7 +174,8 @@ def trouble_of_root(root: str) -> str | None:
         os.scandir(root).close()
     except OSError as error:
         is_missing = isinstance(error, FileNotFoundError)
-        create = "Create it, run `skilldrop config init`, or name" if is_missing else "Name"
+        init = "" if loader.file_in_force() else ", run `skilldrop config init`,"
+        create = f"Create it{init} or name" if is_missing else "Name"
         return (
             f"The root {root} cannot be read: {error.strerror}. {create} another with --watched,"
             " or its settings with --config."

@@ -2,15 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from catalog.database import connection, requests
 from catalog.database.connection import explained
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row
 from catalog.model.values import ChangeOutcome, Json, Status
 from catalog.reading import service_health
 from catalog.reading import status as reading_status
+from catalog.reading.findings import finding_lists
 from catalog.writing import events
 from catalog.writing.packages.inspection import packaged
 from catalog.writing.store import Store
@@ -32,6 +33,7 @@ class Result:
     counts: Mapping[Status, int]  # of all skills in the catalog
     held: int  # removals that wait for acceptance
     to_look_at: Mapping[str, int]  # as `service_health.counts` returns it
+    strays: Sequence[Row]  # the first of `finding_lists.not_skills`
     seconds: float
     failures: tuple[str, ...] = ()  # of pulls and hooks, in sentences
 
@@ -113,6 +115,7 @@ def _result(
         reading_status.counts(db),
         len(events.checkpoint(db).held),
         service_health.counts(db),
+        finding_lists.not_skills(db)[:3],
         time.monotonic() - began,
         failures,
     )

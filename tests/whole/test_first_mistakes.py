@@ -119,6 +119,9 @@ def test_the_directory_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "elsewhere/watched cannot be read: No such file or directory. Create it, run `" in said
     assert "skilldrop config init`, or name another with --watched, or its settings" in said
     assert refused("status").endswith(" Settings: no file was found.\n")
+    Path("skilldrop.toml").touch()
+    assert "such file or directory. Create it or name another with --watched" in refused("up")
+    Path("skilldrop.toml").unlink()
     (tmp_path / "elsewhere/watched").touch()
     assert "Not a directory. Name another with --watched" in refused("up")
 
@@ -132,13 +135,17 @@ def test_the_settings_are_a_directory(tmp_path: Path) -> None:
 
 
 def test_the_home_folder_may_not_be_written(tmp_path: Path) -> None:
-    """The message names what cannot be made there, and both options for another place."""
+    """The message names what cannot be made there, and the option for another place."""
     (tmp_path / "home").mkdir(mode=0o500)
     with bound_by_permissions(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path / "home"))
         said = refused("config", "init", "--watched", ROOT)
-    assert f"{tmp_path}/home/.config cannot be made: Permission denied. Name" in said
-    assert "--watched, or another settings file with --config.\n" in said
+        folder = refused("config", "init", "--watched", tmp_path / "home/a", "--config", "a.toml")
+    assert f"{tmp_path}/home/.config cannot be made: Permission denied. Name another" in said
+    assert "another settings file: `skilldrop --config FILE config init`.\n" in said
+    assert folder.endswith(
+        "home/a cannot be made: Permission denied. Name another folder with --watched.\n"
+    )
 
 
 @pytest.mark.parametrize("words", [("--data", "watched/data"), ("--watched", ".")])
@@ -188,7 +195,10 @@ def test_a_root_has_links_in_place_of_skills(tmp_path: Path) -> None:
     """Links that lead out of the root are not followed; the real folder can be a root."""
     write_skill(tmp_path / "outside/pdf")
     (ROOT / "pdf").symlink_to("../outside/pdf")
-    assert "1 entry of the roots is no skill, such as a link that leads out" in run("scan").stdout
+    assert (
+        f"1 entry of the roots is no skill:\n    {ROOT.absolute()}/pdf: warning link-leaves"
+        in run("scan").stdout
+    )
     said = "link-leaves-root The link leads out of the root; it is ignored. Replace it with a copy"
     assert f"not a skill: pdf  {said}" in reported()
 

@@ -61,8 +61,8 @@ def findings_of(db: Database, code: str, page: int = 1) -> list[Row]:
 def not_skills(db: Database, page: int = 1) -> list[Row]:
     """Return a page of the findings about files in the roots that are part of no skill."""
     return db.rows(
-        "SELECT root, folder, path, code, severity, message, fix FROM findings"
-        " WHERE skill IS NULL ORDER BY root, folder, id LIMIT ? OFFSET ?",
+        "SELECT root, folder, path, line, code, severity, message, fix FROM findings"
+        f" WHERE skill IS NULL ORDER BY {_WORST_FIRST}, root, folder, id LIMIT ? OFFSET ?",
         [PAGE, (page - 1) * PAGE],
     )
 

@@ -25,7 +25,7 @@ class Installation(NamedTuple):
     """How people get a skill."""
 
     lines: list[InstallLine]
-    notes: list[str]  # why some clients have none
+    notes: list[str]  # why some clients have none, and the meaning of TOKEN
 
 
 def of_skill(
@@ -51,13 +51,20 @@ def of_skill(
         lines = [line for line in lines if line.client in _OBEDIENT]
         notes.insert(0, _FOR_USERS)
     refused = refusals.refusing(findings)
-    return Installation([line for line in lines if line.client not in refused], notes)
+    lines = [line for line in lines if line.client not in refused]
+    if needs_token and lines:
+        notes.append(_FOR_READERS.format(urlsplit(site).hostname))
+    return Installation(lines, notes)
 
 
 _FOR_NOBODY = "There is nothing to install: its author lets neither agents nor users start it."
 _FOR_USERS = (
     "Its author lets only users start it (disable-model-invocation). Clients that ignore this "
     "have no command here."
+)
+_FOR_READERS = (
+    "TOKEN stands for your token; `skilldrop token new NAME`, where the site runs, makes one. "
+    "`curl -n` finds it in ~/.netrc: `machine {} login me password TOKEN`."
 )
 
 

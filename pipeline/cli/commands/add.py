@@ -165,7 +165,7 @@ def _addition_lines(addition: Addition, root: RootSpec, follower: str) -> Iterat
         found = {finding.severity for each in addition.judgements for finding in each.findings}
         then = "publishes it; `skilldrop status` says if it does not reach agents"
         if "danger" in found and root.review != "none":
-            then = "stores it; agents get it once its danger is approved in `skilldrop review`"
+            then = "stores it; agents get dangerous content once `skilldrop review` approved it"
         yield to_copy(f"Added {place}. {follower} {then}.")
 
 

@@ -47,16 +47,15 @@ def init(given: GlobalOptions) -> None:
     watched = given.watched or Path(click.prompt("Folder of your skills", "~/skills"))
     data = given.data or Path("~/.local/share/skilldrop")
     template = Path(__file__).with_name("config.toml").read_text("utf-8")
+    advice = "Name another folder with --watched."
     try:
         watched.expanduser().mkdir(parents=True, exist_ok=True)
+        advice = "Name another settings file: `skilldrop --config FILE config init`."
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("x", encoding="utf-8") as out:
             out.write(template.format(watched=_in(file, watched), data=_in(file, data)))
     except OSError as error:
-        raise NotPossible(
-            f"{error.filename} cannot be made: {error.strerror}. "
-            "Name another folder with --watched, or another settings file with --config."
-        ) from error
+        raise NotPossible(f"{error.filename} cannot be made: {error.strerror}. {advice}") from error
     loader.load(file)
     up = f"skilldrop --config {shlex.quote(str(file))} up" if given.config else "skilldrop up"
     click.echo(visible(f"Wrote {file}. `{up}` now watches {watched}."))

@@ -17,6 +17,7 @@ from catalog.writing.store import Store
 from pipeline.cli.extras import needing
 from pipeline.cli.options import DONE, FINDINGS, Answer, to_copy, with_json, with_settings
 from pipeline.cli.output import terminal
+from pipeline.cli.output.skills import finding_line
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
 from pipeline.service import pulls
@@ -68,6 +69,8 @@ def scan(settings: Settings, deep: bool, scheduler: str | None) -> Answer:
             raise
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
+        if scheduler:
+            click.echo("skilldrop: The running service scanned, without --scheduler.", err=True)
     for problem in (*result.failures, *pulls.of_pulled(settings, result.report.troubles)):
         click.echo(f"skilldrop: {problem}", err=True)
     code = FINDINGS if result.failures or result.report.troubles else DONE
@@ -106,7 +109,8 @@ def _lines(result: Result) -> Iterator[str]:
     )
     if strays := result.to_look_at["not_skills"]:
         ignored = humanize.count(strays, "entry of the roots is", "entries of the roots are")
-        yield f"{ignored} no skill, such as a link that leads out."
+        yield f"{ignored} no skill{', for example' if strays > 3 else ''}:"
+        yield from (f"    {finding_line(row)}" for row in result.strays[:strays])
     if rejected or shadowed or strays:
         yield "`skilldrop status` shows the reasons."
 

@@ -37,8 +37,9 @@ from pipeline.config.settings import Settings
     help="Print only health; exit 1 if the service is not running or needs attention, or if a"
     " danger waits for a decision, or skills of one level have the same name.",
 )
+@click.option("--all", "whole", is_flag=True, help="List every folder, even over many screens.")
 @with_catalog
-def status(settings: Settings, db: Database, skill: str | None, check: bool) -> Answer:
+def status(settings: Settings, db: Database, skill: str | None, check: bool, whole: bool) -> Answer:
     """Print health, counts, and the folders that wait or are rejected, with reasons.
 
     With SKILL, print the state of its folders, its place in the indexes and its findings.
@@ -61,7 +62,7 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     state["settings_file"] = str(file.absolute()) if file else None
     state["restart"] = _restart(state["health"], file)
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
-    text = health(state) if check else report(state)
+    text = health(state) if check else report(state, whole=whole)
     return Answer(
         state, [to_copy(text)], FINDINGS if check and not health_of(state).is_followed else DONE
     )
@@ -77,28 +78,32 @@ def _restart(health: Mapping[str, Any], file: Path | None) -> str | None:
     return f"{file} was changed after the service started; restart the service to apply it."
 
 
-def report(state: dict[str, Any]) -> str:
-    """Return the state of the catalog and its problems, on one screen if possible.
+def report(state: dict[str, Any], *, whole: bool = False) -> str:
+    """Return the state of the catalog and its problems, on one screen if possible, unless `whole`.
 
-    Each kind of problem is counted; the worse it is, the sooner its folders have lines.
+    Each kind of problem is counted; the worse it is, the sooner its folders have lines. Some of
+    those that need a decision have lines in any case, before all others.
     """
     kinds = {word: list(_rows(word, state)) for word in _LISTED}
-    listed = {word: list(_folders(word, rows, 0)) for word, rows in kinds.items()}
+    least = {word: len(rows) if whole else _URGENT.get(word, 0) for word, rows in kinds.items()}
+    listed = {word: list(_folders(word, rows, least[word])) for word, rows in kinds.items()}
     head, totals = health(state).replace("`skilldrop status`", "a line below"), [*_totals(state)]
     columns, room = shutil.get_terminal_size(_SCREEN)
     room -= 1 + _height([head, *totals, *chain(*listed.values())], columns)
     for most in range(1, room + 1):
         for word, rows in kinds.items():
-            longer = list(_folders(word, rows, most))
+            longer = list(_folders(word, rows, max(most, least[word])))
             more = _height(longer, columns) - _height(listed[word], columns)
             if more <= room:
                 listed[word], room = longer, room - more
-    dangers = listed.pop("dangers")
-    return "\n".join([head, *dangers, *totals, *chain(*listed.values())])
+    urgent = [line for word in _URGENT for line in listed.pop(word)]
+    return "\n".join([head, *urgent, *totals, *chain(*listed.values())])
 
 
 _SCREEN = (80, 24)
 """Columns and lines of output that goes to no terminal."""
+_URGENT = {"dangers": 3, "conflicts": 3}
+"""Problems that a person has to decide, and the fewest of each that have lines."""
 
 
 def _height(texts: Iterable[str], columns: int) -> int:
@@ -182,21 +187,21 @@ def _recovery(row: Mapping[str, Any]) -> str:
 
 
 _LISTED: Mapping[str, tuple[str, str]] = {
-    "dangers": ("danger", "findings"),
+    "dangers": ("danger", "status --all"),
     "awaits_review": ("waits for review", "review"),
     "rejected": ("rejected", "findings"),
     "newest_rejected": ("newest content rejected, last good version stays", "findings"),
     "rejected_in_review": (
         "newest content rejected in review, last approved version stays",
-        "status --json",
+        "status --all",
     ),
-    "pending": ("pending", "status --json"),
-    "conflicts": ("name conflict", "status --json"),
+    "pending": ("pending", "status --all"),
+    "conflicts": ("name conflict", "status --all"),
     "secrets": ("secret in a file", "findings"),
-    "not_loaded": ("not loaded by every agent", "status --json"),
+    "not_loaded": ("not loaded by every agent", "status --all"),
     "broken_references": ("reference broken", "findings"),
     "errors": ("error", "findings"),
-    "version_pinned": ("pinned", "status --json"),
+    "version_pinned": ("pinned", "status --all"),
     "shadowed": ("shadowed", "list --status shadowed"),
     "not_skills": ("not a skill", "findings"),
 }
@@ -218,6 +223,8 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
         since = row.get("since") or row.get("pending_since")
         when = f", {humanize.ago(since, datetime.now(UTC))}" if since else ""
         yield visible(f"{label}: {place}{why and '  '}{why}{when}")
+    if rows[most:] and all(row.get("waits") for row in rows[most:]):
+        command = "review"
     if (more := len(rows) - most) > 0:
         number = f"… and {more:,} more {label}" if most else f"{label}: {more:,}"
         yield f"{number}; `skilldrop {command}` lists them"
@@ -226,7 +233,7 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
 def health(state: dict[str, Any]) -> str:
     """Return the health of the service, and a line for each problem."""
     result = health_of(state)
-    is_running = result.tone == "good" or state["health"]["service_pid"]
+    is_running = state["health"]["service_pid"] and state["is_locked"]
     return "\n".join(
         [
             result.sentence + ("" if is_running else " `skilldrop up` starts it."),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from catalog.filesystem import token_file
+from catalog.text.visible import visible
 from pipeline.cli.options import Answer, with_json, with_settings
 from pipeline.config.settings import Settings
 
@@ -54,5 +55,7 @@ def list_(settings: Settings) -> Answer:
 @with_settings
 def remove(settings: Settings, name: str, opens: bool) -> None:
     """Remove the token NAME; the site refuses its reader at once."""
-    if token_file.remove(settings.tokens_path, name, opens=opens):
+    is_open = token_file.remove(settings.tokens_path, name, opens=opens)
+    click.echo(visible(f"Removed the token {name}; the site refuses its reader."))
+    if is_open:
         click.echo("No token is left: everybody who reaches the site may read it.", err=True)

@@ -59,6 +59,18 @@ def test_a_bare_name_finds_the_only_skill(it: Linking) -> None:
     store.close()
 
 
+def test_the_name_of_a_folder_is_answered_with_its_path(it: Linking) -> None:
+    """A skill may have another name than its folder."""
+    write_skill(it.root / "red/lower", name="Upper")
+    it.scan()
+    store = it.open()
+    with pytest.raises(
+        NotInCatalog, match=r"no skill 'lower'\. Name the folder by its path: red/lo"
+    ):
+        lookup.find_skill(store.db, "lower")
+    store.close()
+
+
 def test_a_folder_finds_its_skill_and_a_bare_name_also_one_that_agents_do_not_get(
     it: Linking,
 ) -> None:

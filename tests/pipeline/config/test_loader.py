@@ -396,6 +396,7 @@ def test_a_loop_of_links_is_no_directory(toml: str, source: str) -> None:
         ("SKILLDROP_SITE__PORT", "x", "The environment: port in [site] is 'x'; it must be a port"),
         ("SKILLDROP_ROOTS", "[", "The environment: SKILLDROP_ROOTS is not valid JSON"),
         ("SKILLDROP_WATCH", "a", "WATCH is not a setting; did you mean SKILLDROP_WATCHED?"),
+        ("SKILLDROP_PORT", "1", "PORT is not a setting; did you mean SKILLDROP_SITE__PORT?"),
         ("SKILLDROP_LIMITS__FILES", "-1", "The environment: files in [limits] is '-1'"),
         ("SKILLDROP_LIMITS__FILS", "1", "The environment: there is no setting fils in [limits]"),
     ],

@@ -94,7 +94,7 @@ def test_a_packages_folder_that_cannot_be_written_is_reported_until_it_can(
         skill(service.root / "a")
         service.wait_for(lambda: "Taking in changed folders" in told(service))
         assert str(folder) in told(service)
-        assert "nothing pending" not in told(service)
+        assert "up to date" not in told(service)
         service.wait_for(
             lambda: service.rows(
                 "SELECT 1 FROM troubles WHERE part = 'changes' AND times >= 3"

@@ -85,8 +85,8 @@ def test_health_is_a_field(
         service_stopped=stopped,
         watcher_mode="native",
     )
-    store.close()
     response = site.get("/-/healthz")
+    store.close()
     assert (response.status_code, response.json()["status"]) == (200, "ok")
     assert response.json()["needs_attention"] == needs_attention
     assert response.json()["health"]["watcher_mode"] == "native"

@@ -37,6 +37,7 @@ def held(skills: int, why: str = "30 of 40 skills disappeared at once") -> dict[
 
 
 EMPTY: dict[str, Any] = {
+    "is_locked": True,
     "health": row(),
     "roots": [],
     "held": [],
@@ -65,27 +66,27 @@ FULL = {
     ("said", "found", "tone", "sentence"),
     [
         pytest.param(
-            {}, {}, "good", "Watching, last full scan 2 minutes ago, nothing pending.", id="well"
+            {}, {}, "good", "Watching, last full scan 2 minutes ago, up to date.", id="well"
         ),
         pytest.param(
             {"next_full_scan": before(minutes=-3)},
             {},
             "good",
-            "Watching, last full scan 2 minutes ago, next 3 minutes from now, nothing pending.",
+            "Watching, last full scan 2 minutes ago, next 3 minutes from now, up to date.",
             id="timed",
         ),
         pytest.param(
             {"pending_count": 3},
             {},
             "good",
-            "Watching, last full scan 2 minutes ago, 3 pending.",
+            "Watching, last full scan 2 minutes ago, taking in 3 changes.",
             id="busy",
         ),
         pytest.param(
             {"watcher_mode": "polling", "watcher_reason": "a network share"},
             {},
             "odd",
-            "Watching, last full scan 2 minutes ago, nothing pending.",
+            "Watching, last full scan 2 minutes ago, up to date.",
             id="polling",
         ),
         pytest.param(
@@ -99,7 +100,7 @@ FULL = {
             {"pending_count": 2},
             held(1) | {"roots": [ROOT]},
             "bad",
-            "Watching, last full scan 2 minutes ago, 2 pending, 1 removal held.",
+            "Watching, last full scan 2 minutes ago, taking in 2 changes, 1 removal held.",
             id="pending and held",
         ),
         pytest.param(
@@ -109,6 +110,13 @@ FULL = {
             "The service was last heard of 5 minutes ago; it may have been killed, or cannot "
             "write to its data directory.",
             id="killed",
+        ),
+        pytest.param(
+            {},
+            {"is_locked": False},
+            "bad",
+            "The service was last heard of a second ago; it has ended without being stopped.",
+            id="killed a moment ago",
         ),
         pytest.param(
             {"service_seen": before(minutes=-50)},

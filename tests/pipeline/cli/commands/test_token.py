@@ -44,7 +44,10 @@ def test_tokens_come_and_go(shelf: Shelf) -> None:
     assert json.loads(run("token", "new", "ci", "--json")[0])["name"] == "ci"
     assert [row["name"] for row in json.loads(run("token", "list", "--json")[0])] == ["lab", "ci"]
     assert secret.strip() not in run("token", "list")[0]
-    assert run("token", "remove", "lab") == ("", "")
+    assert run("token", "remove", "lab") == (
+        "Removed the token lab; the site refuses its reader.\n",
+        "",
+    )
     assert "--open" in run("token", "remove", "ci", code=2)[1]
     assert "No token is left" in run("token", "remove", "ci", "--open")[1]
 
@@ -67,6 +70,8 @@ def test_the_address_is_the_configured_one(shelf: Shelf, monkeypatch: pytest.Mon
     out, _ = run("show", "word-count")
     assert "npx skills add https://skills.example.org/token/TOKEN/skills/word-count" in out
     assert "curl -fsSn https://skills.example.org/skills/word-count/bundle.zip" in out
+    assert "\nTOKEN stands for your token; `skilldrop token new NAME`, where the site runs" in out
+    assert "~/.netrc: `machine skills.example.org login me password TOKEN`.\n" in out
 
 
 def test_a_skill_that_agents_do_not_get_is_not_installed(shelf: Shelf) -> None:
