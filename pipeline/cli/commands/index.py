@@ -13,6 +13,7 @@ from catalog.model.setting import Selection
 from catalog.prompt_index import builder, history, query
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.reading.skills import offered
+from catalog.reading.status import counts
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import as_text, with_words
 from pipeline.cli.options import Answer, with_catalog
@@ -52,7 +53,7 @@ def index(_: object, db: Database, /, name: str, explain: bool, **options: Any) 
         offered.check_typed(db, Selection(**typed), spec.selection, offered.IN_INDEX)
     built = query.build_index(db, spec)
     report = builder.report(spec, built)
-    explanation = history.explain(db, spec, built) if explain else {}
+    explanation = history.explain(db, spec, built) | {"counts": counts(db)} if explain else {}
     return Answer(
         {"text": built.text, "report": report, **explanation},
         [table(report, explanation, width_of_terminal())] if explain else _whole(built.text),
@@ -81,12 +82,16 @@ def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int 
         if more := out["count"] - len(names):
             names.append(f"  … and {more:,} more; the view index_left_out lists all")
         parts.append([f"{_WHY[reason]}: {out['count']:,}", *names] if names else [])
+    waiting = [f"{n:,} {key}" for key in _NOT_ACTIVE if (n := explanation["counts"][key])]
+    if waiting:
+        parts.append([f"not active: {', '.join(waiting)}; `skilldrop status` says why"])
     lines = "\n\n".join("\n".join(part) for part in parts if part).split("\n")[1:]
     if width is not None:
         lines = [terminal.cut(line, width) for line in lines]
     return "\n".join([_summary(report), *lines])
 
 
+_NOT_ACTIVE = ("pending", "rejected", "shadowed")
 _WHY = {
     "over_budget": "left out for lack of room",
     "hidden": "hidden: agents must not start them (disable-model-invocation)",

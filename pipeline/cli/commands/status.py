@@ -1,5 +1,6 @@
 """Commands that print the state of the catalog and its findings."""
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -60,7 +61,7 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool, who
     host, _ = site_address(state["health"], settings)
     file = loader.file_in_force(click.get_current_context().obj.config)
     state["settings_file"] = str(file.absolute()) if file else None
-    state["restart"] = _restart(state["health"], file)
+    state["outdated"] = _outdated(settings, state, file)
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
     text = health(state) if check else report(state, whole=whole)
     return Answer(
@@ -68,14 +69,31 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool, who
     )
 
 
-def _restart(health: Mapping[str, Any], file: Path | None) -> str | None:
-    """Return a sentence if the settings file was changed since the service started."""
-    if not (file and health["service_pid"]):
+def _outdated(settings: Settings, state: Mapping[str, Any], file: Path | None) -> str | None:
+    """Return a sentence if settings or roots are newer than the service, else than the catalog."""
+    health = state["health"]
+    if health["service_pid"]:
+        if not (file and _is_newer(file, health["service_started"])):
+            return None
+        return f"{file} was changed after the service started; restart the service to apply it."
+    if not (since := max(health["last_full_scan"] or "", health["service_stopped"] or "")):
         return None
-    changed = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-    if changed <= datetime.fromisoformat(health["service_started"]):
+    roots = sorted(root.path for root in settings.root_specs)
+    if roots != sorted(root["path"] for root in state["roots"]):
+        news = f"The settings name other roots than the last scan had: {suggestions.few(roots)}"
+    elif changed := [root for root in roots if _is_newer(root, since)]:
+        news = f"Entries came to or left {suggestions.few(changed)} since the last scan"
+    else:
         return None
-    return f"{file} was changed after the service started; restart the service to apply it."
+    return f"{news}; `skilldrop scan` takes that in."
+
+
+def _is_newer(path: str | Path, since: str) -> bool:
+    try:
+        changed = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
+    except OSError:
+        return False
+    return changed > datetime.fromisoformat(since)
 
 
 def report(state: dict[str, Any], *, whole: bool = False) -> str:
@@ -146,7 +164,7 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     if repaired := state["health"]["packages_repaired"]:
         yield f"{counted(repaired, 'damaged package')} repaired so far"
     yield from map(_recovery, state["recoveries"][-1:])
-    for warning in filter(None, (state.get("restart"), state.get("site_warning"))):
+    for warning in filter(None, (state.get("outdated"), state.get("site_warning"))):
         yield click.style(visible(warning), fg="yellow")
 
 

@@ -51,12 +51,14 @@ TOLD: dict[str, Any] = {
         "hidden": {"count": 1, "names": ["secret"]},
         "filtered": {"count": 0, "names": []},
     },
+    "counts": {"active": 2004, "pending": 2, "rejected": 0, "shadowed": 1000, "removed": 5},
 }
 
 
 def test_the_table_lists_included_and_excluded_skills_with_reasons() -> None:
     """Counts first, one line per skill, then each reason with its count and names."""
     text = table(REPORT, TOLD, None)
+    assert "\n\nnot active: 2 pending, 1,000 shadowed; `skilldrop status` says why" in text
     assert "1,234 of 16,000 characters, about 310 tokens; 1 in full, 1 shortened" in text
     assert re.search(r"^   1  full-scan +\S*full\S* +400  Scans all\.$", text, re.MULTILINE)
     assert "9 of 40 characters of its description are shown: Scans it…" in text

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -148,3 +149,21 @@ def test_a_service_that_was_killed_is_known_at_once(tmp_path: Path) -> None:
     checked = program.run(*places, "status", "--check")
     assert checked.returncode == 1
     assert "; it has ended without being stopped. `skilldrop" in checked.stdout
+
+
+def test_without_a_service_the_status_says_that_a_scan_is_due(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Entries came or went since the last scan, or the settings name another root."""
+    root, other = tmp_path / "root", tmp_path / "other"
+    skill(root / "a"), skill(other / "b")
+    data = ("--data", tmp_path / "data")
+    program.run("--watched", root, *data, "scan")
+    assert "the last scan" not in program.run("--watched", root, *data, "status").stdout
+    said = program.run("--watched", other, *data, "status").stdout
+    assert f"The settings name other roots than the last scan had: {other}; `skilldrop" in said
+    skill(root / "c")
+    said = program.run("--watched", root, *data, "status").stdout
+    assert f"Entries came to or left {root} since the last scan; `skilldrop" in said
+    shutil.rmtree(root)
+    assert program.run("--watched", root, *data, "status").returncode == 0
