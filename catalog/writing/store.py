@@ -101,7 +101,7 @@ class Store:
     def publish_into(
         self, packaging: Packaging, at: datetime, retention: Retention | None = None
     ) -> Iterator[int]:
-        """Start publication, and repair the packages; see `PackageRepair.repair_all`.
+        """Start publication, with the newest decisions; see `PackageRepair.repair_all`.
 
         Raises FolderNotOwned if the packages folder belongs to another catalog.
         """
@@ -116,6 +116,7 @@ class Store:
         self.set_health(packages_folder=str(folder.path))
         if self.takeover.is_due:
             self.takeover.begin(list_packages(folder.path), at)
+        self.decisions.take_newer(at)
         return self.repair.repair_all(at)
 
     def apply(

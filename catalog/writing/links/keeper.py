@@ -25,7 +25,7 @@ from catalog.writing.links import table
 from catalog.writing.links.directory import Entries
 from catalog.writing.links.table import DirectoryRow, LinkRow
 from catalog.writing.packages.builder import Packaging
-from catalog.writing.packages.inspection import damages
+from catalog.writing.packages.inspection import damages, public
 from catalog.writing.packages.staging import PackageFile
 
 log = logging.getLogger("skilldrop")
@@ -140,12 +140,12 @@ class LinkKeeper:
     # Damage
 
     def mend(self, package_paths: Collection[str], *, deep: bool) -> int:
-        """Replace the damaged copies of versions; return the number of repaired ones.
+        """Replace the damaged copies of current versions; return the number of repaired ones.
 
         Compares as `inspection.damages` does. A directory that cannot be read is logged.
         """
         mended = 0
-        for directory, rows in self._copies(package_paths):
+        for directory, rows in self._copies(set(public(self._db)).intersection(package_paths)):
             try:
                 with self._opened(directory) as entries:
                     for row in rows:

@@ -47,7 +47,7 @@ def take_over(store: Store, settings: Settings) -> None:
         return
     versions = (path.partition("/")[2] for path in listing.packages)
     store.packager.named_after = max(versions, default="")
-    reviews, links = store.decisions.take_reviews(), store.decisions.take_links()
+    reviews, links = store.decisions.take_reviews(datetime.now(UTC)), store.decisions.take_links()
     pinned = list(_pinned(store, settings))
     published = _published(store, settings, listing, {each.path for each in pinned})
     packages = [*pinned, *published]

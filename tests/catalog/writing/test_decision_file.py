@@ -1,5 +1,6 @@
 """Tests of the file of decisions."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -261,3 +262,111 @@ def test_a_preference_outlives_the_catalog() -> None:
     assert run("scan").returncode == 0
     assert rows(CATALOG, winner) == [("b/same",)]
     assert run("reconcile", "--check").returncode == 0
+
+
+BACKUP, DECISIONS = Path("backup.db"), Path("var/decisions.json")
+
+
+def restore() -> None:
+    """Put the backup in the place of the catalog."""
+    lose("")
+    shutil.copy(BACKUP, CATALOG)
+
+
+def test_a_restored_catalog_follows_the_newest_review(caplog: pytest.LogCaptureFixture) -> None:
+    """A skill that was rejected after the backup is not published again, and one line says so."""
+    shutil.copy(CATALOG, BACKUP)
+    run("review", "reject", "approved", "--why", "Evil.")
+    run("review", "approve", "rejected")
+    restore()
+    assert run("scan").returncode == 0
+    assert published() == ["rejected"]
+    assert "made again" not in caplog.text
+    assert caplog.text.count("2 reviews, 0 pins, 0 preferences and 0 directories of links") == 1
+    assert run("reconcile", "--check").returncode == 0
+    before = DECISIONS.read_bytes()
+    run("scan")
+    assert caplog.text.count("newer decisions") == 1
+    assert DECISIONS.read_bytes() == before
+
+
+def in_force() -> list[tuple[object, ...]]:
+    """Return the pins, the preferences and the directories of links in the catalog."""
+    return rows(
+        CATALOG,
+        "SELECT path, pinned_version_id, preferred_at FROM skills"
+        " WHERE pinned_version_id > 0 OR preferred_at > '' UNION ALL"
+        " SELECT path, origin, filter FROM linked_directories WHERE origin = 'command' ORDER BY 1",
+    )
+
+
+def decide_otherwise() -> Callable[[], object]:
+    """Make decisions, and return a function that makes others."""
+    for folder in ("a", "b"):
+        write_skill(Path("watched", folder, "same"), description=f"Lies in {folder}.")
+    run("scan")
+    for skill in ("waits", "watched/a/same", "watched/b/same"):
+        run("review", "approve", skill)
+    versions = dict(rows(CATALOG, "SELECT skill_id, version FROM versions"))
+    run("prefer", "watched/b/same")
+    run("pin", "approved", versions["approved"])
+    run("link", "left", "--only", "waits")
+    run("link", "changed", "--only", "waits")
+
+    def others() -> None:
+        run("prefer", "watched/a/same")
+        run("unpin", "approved")
+        run("pin", "waits", versions["waits"])
+        run("unlink", "left")
+        run("link", "changed", "--only", "waits", "--only", "approved")
+        run("link", "new", "--only", "approved")
+
+    return others
+
+
+def test_a_restored_catalog_follows_all_newer_decisions() -> None:
+    """Those that ended since the backup end, the others are in force."""
+    others = decide_otherwise()
+    shutil.copy(CATALOG, BACKUP)
+    others()
+    expected, skills = in_force(), Path("var/skills/same/SKILL.md").read_bytes()
+    assert len(expected) == 4
+    restore()
+    assert in_force() != expected
+    assert run("scan").returncode == 0
+    assert in_force() == expected
+    assert Path("var/skills/same/SKILL.md").read_bytes() == skills
+    assert len(list(Path("changed").iterdir())) == 2
+    assert not any(Path("left").iterdir())
+    assert run("reconcile", "--check").returncode == 0
+
+
+def test_a_restored_file_of_decisions_follows_the_catalog(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The older decisions in it change nothing."""
+    others = decide_otherwise()
+    shutil.copy(DECISIONS, BACKUP)
+    others()
+    expected, decisions = in_force(), decision_file.decisions(DECISIONS)
+    shutil.copy(BACKUP, DECISIONS)
+    run("scan")
+    assert in_force() == expected
+    assert decision_file.decisions(DECISIONS) == decisions
+    assert "newer decisions" not in caplog.text
+
+
+def test_a_pin_at_a_version_that_the_backup_lacks_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The skill then follows its folder."""
+    shutil.copy(CATALOG, BACKUP)
+    write_skill(Path("watched", "approved"), description="Does other work.")
+    run("scan")
+    run("review", "approve", "approved")
+    ((version,),) = rows(CATALOG, "SELECT max(version) FROM versions WHERE skill_id = 'approved'")
+    run("pin", "approved", version)
+    restore()
+    assert run("scan").returncode == 0
+    assert f"is lost: 'approved' has no version '{version}'" in caplog.text
+    assert "Does other work." in Path("var/skills/approved/SKILL.md").read_text()
