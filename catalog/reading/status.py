@@ -41,17 +41,17 @@ def load(db: Database) -> dict[str, Any]:
         "findings": findings_by_severity(db),
         "apart": db.execute(_APART).fetchone()[0],
         "dangers": [row | {"reason": _of_danger(row)} for row in review.dangerous(db)],
-        **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
+        **{key: db.rows(query) for key, query in LISTS.items()},
         "indexes": [_of_index(db, row) for row in index_views.indexes(db)],
         "not_loaded": list(_not_loaded(db)),
         "links": [
-            _with_foreign(db, _row(row)) | {"told": told.get(row["path"])}
+            _of_directory(db, row) | {"told": told.get(row["path"])}
             for row in db.query(LISTS["links"])
         ],
     }
 
 
-def _with_foreign(db: Database, directory: dict[str, Any]) -> dict[str, Any]:
+def _of_directory(db: Database, directory: dict[str, Any]) -> dict[str, Any]:
     """Return a row of `links`, with the entries that skilldrop did not make as `foreign`.
 
     Only the folder of published skills has none; the directories of agents may have any others.
@@ -64,7 +64,7 @@ def _with_foreign(db: Database, directory: dict[str, Any]) -> dict[str, Any]:
         foreign -= {
             name for (name,) in db.execute(f"{known} WHERE d.path = ?", [directory["path"]])
         }
-    return directory | {"foreign": sorted(foreign)}
+    return directory | {"taken": json.loads(directory["taken"]), "foreign": sorted(foreign)}
 
 
 def _not_loaded(db: Database) -> Iterator[dict[str, str]]:
@@ -91,11 +91,6 @@ def _of_danger(row: dict[str, Any]) -> str:
         return f"{row['dangers']}; waits for `skilldrop review`"
     decide = f": `skilldrop review approve {naming.argument(row)}`, or `reject`"
     return f"{row['dangers']}; agents get it{decide if row['review'] != 'none' else ''}"
-
-
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with its list of names as a list."""
-    return row | {"taken": json.loads(row["taken"])} if "taken" in row else row
 
 
 _APART = f"""
@@ -150,7 +145,7 @@ LISTS = {
     """,
     "awaits_review": f"""
         SELECT s.root, s.path, 'version ' || v.version || iif(s.status = 'pending',
-               '; agents get none', '; agents get ' || c.version) AS reason
+               '; agents get none', '; agents get ' || c.version) AS reason, 1 AS waits
         FROM (SELECT v.* FROM {AWAITING_REVIEW} ORDER BY v.id) AS v
         JOIN skills AS s ON s.id = v.skill JOIN versions AS c ON c.id = s.current_version_id
         ORDER BY v.id

@@ -204,33 +204,30 @@ def _recovery(row: Mapping[str, Any]) -> str:
     )
 
 
-_LISTED: Mapping[str, tuple[str, str]] = {
-    "dangers": ("danger", "status --all"),
-    "awaits_review": ("waits for review", "review"),
-    "rejected": ("rejected", "findings"),
-    "newest_rejected": ("newest content rejected, last good version stays", "findings"),
-    "rejected_in_review": (
-        "newest content rejected in review, last approved version stays",
-        "status --all",
-    ),
-    "pending": ("pending", "status --all"),
-    "conflicts": ("name conflict", "status --all"),
-    "secrets": ("secret in a file", "findings"),
-    "not_loaded": ("not loaded by every agent", "status --all"),
-    "broken_references": ("reference broken", "findings"),
-    "errors": ("error", "findings"),
-    "version_pinned": ("pinned", "status --all"),
-    "shadowed": ("shadowed", "list --status shadowed"),
-    "not_skills": ("not a skill", "findings"),
+_LISTED: Mapping[str, str] = {
+    "dangers": "danger",
+    "awaits_review": "waits for review",
+    "rejected": "rejected",
+    "newest_rejected": "newest content rejected, last good version stays",
+    "rejected_in_review": "newest content rejected in review, last approved version stays",
+    "pending": "pending",
+    "conflicts": "name conflict",
+    "secrets": "secret in a file",
+    "not_loaded": "not loaded by every agent",
+    "broken_references": "reference broken",
+    "errors": "error",
+    "version_pinned": "pinned",
+    "shadowed": "shadowed",
+    "not_skills": "not a skill",
 }
-"""Keys of `status.load` whose folders are listed, the worst first: label, command with them all."""
+"""Labels of the keys of `status.load` whose folders are listed, the worst first."""
 _LISTED_ABOVE = {"awaits_review": "dangers", "shadowed": "conflicts"}
 """Lists without the folders that another list has."""
 
 
 def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
     """Yield a line for each folder, up to `most`, with the reason and since when."""
-    label, command = _LISTED[word]
+    label = _LISTED[word]
     for row in rows[:most]:
         place, reason = row["path"], row.get("reason") or row.get("pending_reason")
         if word == "errors":
@@ -241,10 +238,9 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
         since = row.get("since") or row.get("pending_since")
         when = f", {humanize.ago(since, datetime.now(UTC))}" if since else ""
         yield visible(f"{label}: {place}{why and '  '}{why}{when}")
-    if rows[most:] and all(row.get("waits") for row in rows[most:]):
-        command = "review"
-    if (more := len(rows) - most) > 0:
-        number = f"… and {more:,} more {label}" if most else f"{label}: {more:,}"
+    if others := rows[most:]:
+        command = "review" if all(row.get("waits") for row in others) else "status --all"
+        number = f"… and {len(others):,} more {label}" if most else f"{label}: {len(others):,}"
         yield f"{number}; `skilldrop {command}` lists them"
 
 

@@ -66,9 +66,9 @@ def test_many_problems_fit_on_one_screen(tmp_path: Path, monkeypatch: pytest.Mon
     lines = status_lines(tmp_path, 100)
     assert sum(max(1, -(-len(line) // 80)) for line in lines) <= 23
     for words in (
-        "… and 97 more rejected; `skilldrop findings` lists them",
+        "… and 97 more rejected; `skilldrop status --all` lists them",
         "… and 98 more pending; `skilldrop status --all` lists them",
-        "… and 99 more shadowed; `skilldrop list --status shadowed` lists them",
+        "… and 99 more shadowed; `skilldrop status --all` lists them",
     ):
         assert words in lines
     monkeypatch.setenv("LINES", "80")
