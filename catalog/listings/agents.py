@@ -55,10 +55,6 @@ def meant(path: Path) -> Path | None:
     for place in (path, path / "skills"):
         for directory in (each for agent in AGENTS.values() for each in agent.directories):
             size = directory.count("/") + 1
-            if slips("/".join(place.parts[-size:]), directory) <= _SLIPS:
+            if slips("/".join(place.parts[-size:]), directory) <= 2:
                 return Path(*place.parts[:-size], directory)
     return None
-
-
-_SLIPS = 2
-"""Most wrong letters in the name of a directory."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode
 
 from catalog.pull import timer
-from catalog.pull.folder import Folder, NotPossible, Pulled, kind
+from catalog.pull.folder import Folder, NotPossible, Pulled
 from catalog.pull.site import Site, SiteError
 
 if TYPE_CHECKING:
@@ -168,8 +168,7 @@ def _query(given: argparse.Namespace, there: Folder) -> str:
             selection["only"] = []
     if not ("only" in selection or dropped):
         return urlencode(selection | repair, doseq=True)
-    named = selection | repair | {"also": [""]}  # an empty name selects nothing
-    is_same = kind(urlencode(named, doseq=True)) == kind(there.query)
+    is_same = all(selection.get(key) == before.get(key) for key in _SELECTING[:-1])
     former = [*before.get("only", []), *before.get("also", [])] if is_same else []
     asked = sorted({*former} - {""})
     for name in dropped:
@@ -178,7 +177,8 @@ def _query(given: argparse.Namespace, there: Folder) -> str:
             raise NotPossible(f"{name} is not among the skills that --only named there: {known}.")
     only = selection.get("only", [])
     also = [name for name in asked if name not in (*only, *dropped)]
-    return urlencode(named | {"also": also or ([] if only else [""])}, doseq=True)
+    nothing = [] if only else [""]  # an empty name selects no skill
+    return urlencode(selection | repair | {"also": also or nothing}, doseq=True)
 
 
 def said(result: Pulled, folder: Path) -> Iterator[str]:

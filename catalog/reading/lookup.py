@@ -23,10 +23,8 @@ def find_skill(
     is_wanted = found and (not statuses or found["status"] in statuses)
     if not is_wanted and (skill_id := skill_id_of_bare_name(db, asked)):
         found = db.row(_SKILL, {"asked": skill_id, "by_id": True})
-    if not found and ("/" in asked or (not statuses and db.row(_FOLDER, {"folder": asked}))):
+    if not found and ("/" in asked or (not statuses and _is_entry(db, asked))):
         found = find_in_folder(db, asked)
-    if not (found or statuses):
-        _refuse_ignored(db, asked)
     if found and (not statuses or found["status"] in statuses):
         return found
     message = f"There is no {'active ' if statuses else ''}skill {shown(asked)}."
@@ -108,7 +106,8 @@ def find_in_folder(db: Database, folder: str) -> Row:
         raise NotInCatalog(f"{shown(folder)} is in several roots: {places}. Give the whole path.")
     if exact:
         return exact[0]
-    _refuse_ignored(db, relative)
+    for finding in finding_lists.listed_findings(db, place=relative):
+        raise NotInCatalog(f"{shown(folder)} is no skill: {finding['message']} {finding['fix']}")
     known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
     for (root,) in db.execute("SELECT path FROM roots"):
         relative = relative.removeprefix(f"{root}/")
@@ -117,10 +116,9 @@ def find_in_folder(db: Database, folder: str) -> Row:
     )
 
 
-def _refuse_ignored(db: Database, place: str) -> None:
-    """Raise NotInCatalog with the reason if an entry of a root is known to be no skill."""
-    for finding in finding_lists.findings_of_no_skill(db, place):
-        raise NotInCatalog(f"{shown(place)} is no skill: {finding['message']} {finding['fix']}")
+def _is_entry(db: Database, path: str) -> bool:
+    skill = db.row(_FOLDER, {"folder": path})
+    return bool(skill or finding_lists.listed_findings(db, place=path))
 
 
 _FOLDER = """

@@ -347,12 +347,12 @@ def _complaint_of(
     inside = f" in {table}" if table else ""
     known = _by_key(model)
     if key not in known:
-        inner = {
-            f"{name} in {_TABLE.findall(known[top].description or '')[0]}": similarity(key, name)
+        inner = [
+            f"{name} in {_TABLE.findall(known[top].description or '')[0]}"
             for top in filter(None, tables)
             for name in _by_key(tables[top])
-        }
-        return f"there is no setting {key}{inside}; {_nearest(key, list(known), inner=inner)}"
+        ]
+        return f"there is no setting {key}{inside}; {_nearest(key, [*known, *inner])}"
     if problem["type"] == "missing":
         return f"{table} has no {key}; it must be {known[key].description}."
     value = problem["input"]
@@ -365,19 +365,13 @@ def _complaint_of(
     return f"{key}{inside} is {shown}; it must be {description}.{hint}"
 
 
-_ALIKE = 0.8
-"""Least similarity of a key to one that belongs into a table."""
 _TABLE = re.compile(r"\[+\w+\]+")
 
 
-def _nearest(
-    name: str, known: Sequence[str], prefix: str = "", inner: Mapping[str, float] = {}
-) -> str:
-    """Return the name most like another one, known or second to that inner, or else all names."""
-    inside = [each for each in known if each.endswith(f"__{name}")]
-    matches = inside or difflib.get_close_matches(name, known, n=1)
-    second = max(inner, key=lambda each: inner[each], default="")
-    if matches or inner.get(second, 0) > _ALIKE:
-        matches.append(second)
-        return f"did you mean {prefix}{matches[0]}?"
-    return f"the settings are {', '.join(known)}."
+def _nearest(name: str, known: Sequence[str], prefix: str = "") -> str:
+    """Return the known name that is the most like another one, as a question, or all names."""
+    parts = [(part, each) for each in known for part in (each.split()[0], each.split("__")[-1])]
+    alike, nearest = max((similarity(name, part), each) for part, each in parts)
+    if alike > 0.8:
+        return f"did you mean {prefix}{nearest}?"
+    return f"the settings are {', '.join(each for each in known if ' ' not in each)}."

@@ -18,22 +18,19 @@ def findings(db: Database, skill: int) -> list[Row]:
     return db.rows(query, {"skill": skill})
 
 
-def listed_findings(db: Database, *, skill: int | None = None, code: str = "") -> list[Row]:
-    """Return the findings, or only those of a skill or of a code; reasons of a rejection first."""
+def listed_findings(
+    db: Database, *, skill: int | None = None, code: str = "", place: str | None = None
+) -> list[Row]:
+    """Return the findings, or only some; reasons of a rejection first.
+
+    They are those of a skill, of a code, or of an entry of a root that is no skill.
+    """
     return db.rows(
         "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
         f" WHERE (:skill IS NULL OR {_OF_SKILL}) AND (:code = '' OR code = :code)"
+        " AND (:place IS NULL OR skill IS NULL AND :place IN (folder, root || '/' || folder))"
         " ORDER BY root, folder, id",
-        {"skill": skill, "code": code},
-    )
-
-
-def findings_of_no_skill(db: Database, place: str) -> list[Row]:
-    """Return the findings about an entry of a root, absolute or relative, that is no skill."""
-    return db.rows(
-        "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
-        " WHERE skill IS NULL AND ? IN (folder, root || '/' || folder) ORDER BY id",
-        [place],
+        {"skill": skill, "code": code, "place": place},
     )
 
 

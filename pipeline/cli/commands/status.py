@@ -89,11 +89,8 @@ def _outdated(settings: Settings, state: Mapping[str, Any], file: Path | None) -
 
 
 def _is_newer(path: str | Path, since: str) -> bool:
-    try:
-        changed = datetime.fromtimestamp(os.stat(path).st_mtime, UTC)
-    except OSError:
-        return False
-    return changed > datetime.fromisoformat(since)
+    last = datetime.fromisoformat(since).timestamp()
+    return os.path.exists(path) and os.path.getmtime(path) > last
 
 
 def report(state: dict[str, Any], *, whole: bool = False) -> str:
@@ -282,7 +279,7 @@ def findings(_: object, db: Database, skill: str | None) -> Answer:
         try:
             rows = finding_lists.listed_findings(db, skill=lookup.find_skill(db, skill)["id"])
         except NotInCatalog as error:
-            if not (rows := finding_lists.findings_of_no_skill(db, skill)):
+            if not (rows := finding_lists.listed_findings(db, place=skill)):
                 raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
     code = FINDINGS if any(row["severity"] in FAILING for row in rows) else DONE
     return Answer(rows, map(finding_line, rows), code, f"{counted(len(rows), 'finding')}.")
