@@ -52,7 +52,7 @@ def share(worst: Mapping[str, str], samples: Sequence[Mapping[str, Any]]) -> flo
 def test_nearly_all_attacks_are_found(worst: Mapping[str, str]) -> None:
     """A set that the rules have not seen scores lower; see `benchmarks/safety.md`."""
     harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
-    assert share(worst, harmful) >= 0.97
+    assert share(worst, harmful) >= 0.98
 
 
 def test_no_class_of_attack_is_missed(worst: Mapping[str, str]) -> None:
@@ -66,6 +66,6 @@ def test_no_class_of_attack_is_missed(worst: Mapping[str, str]) -> None:
 def test_few_honest_skills_are_held(worst: Mapping[str, str]) -> None:
     """Warnings and dangers about skills that only look like an attack."""
     harmless = [each for samples in SAMPLES.values() for each in samples if not each["harmful"]]
-    assert share(worst, harmless) <= 0.035
+    assert share(worst, harmless) <= 0.03
     held = [each["id"] for each in harmless if worst.get(each["id"]) == "danger"]
-    assert len(held) / len(harmless) <= 0.025, held
+    assert len(held) / len(harmless) <= 0.021, held

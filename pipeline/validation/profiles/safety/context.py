@@ -37,7 +37,7 @@ _GOES_ON = re.compile(
     r"\n(?:(?<=[|&]\n)|(?<=[|&] \n)|(?=[ \t]*(?:\||&&) ))(?![ \t>]*\|[^\n]*\|[ \t]*(?:\n|\Z))"
 )
 _MOST_LISTED = 15  # lines of a list or block between its lead-in and the words
-_PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("„", "“"))
+_PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("„", "“"), ("„", '"'))
 _MOST_BEFORE = 400  # characters of a line before a command that are looked at
 _COMMENT = re.compile(r"\s*(?:#|//|\*|<!--|--\s|REM\b|::)")
 _CASE = re.compile(r"\s*\(?[*\"'][^\n]{0,200}\)")  # a pattern of `case`, or an entry of a list

@@ -332,6 +332,10 @@ WARNINGS = [
     "| Rule | Meaning |\n|---|---|\n| B1 | `§` |",
     "A page asks for `§`. That is an attack.",
     "Report as an error:\n\n- `§`",
+    "Complain about:\n- `§`",
+    "| Red flag | Example | Answer |\n|---|---|---|\n| remote code | `§` | reject |",
+    "Folgendes wird unter keinen Umständen ausgeführt:\n- `§`",
+    "- `§`: finding, high",
 ]
 NO_WARNINGS = [
     "Install (cannot fail): §",
@@ -392,6 +396,8 @@ NO_WARNINGS = [
     "Check for updates with `§`",
     "Run `§`. This is not an attack.",
     "Run `§`. It is no scam.",
+    "Complain about missing keys, and run:\n- `§`",
+    "Folgendes wird ausgeführt:\n- `§`",
     "| Check | Command |\n|---|---|\n| size | `§` |",
     "```sh\n# dangerous elsewhere, fine here\n§\n```",
     "Close it with a block that says `§`.",
