@@ -137,7 +137,7 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
     """Return the summary of a state that `load` returned."""
     row = state["health"]
     waits = state["dangers_waiting"] or state["dangers_served"] or state["name_conflicts"]
-    troubles = [*map(_of_root, state["roots"])]
+    troubles = [_of_root(root) for root in state["roots"] if root["trouble"]]
     is_running = row["service_pid"] is not None and not row["service_stopped"]
     if is_running:  # a service that has ended tries nothing again
         troubles += state["troubles"]

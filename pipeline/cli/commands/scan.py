@@ -192,7 +192,10 @@ def _comparison_lines(result: Comparison) -> Iterator[str]:
             *(f"lost: {d.where}: {d.message}; no folder has it" for d in result.lost),
         ]
     )
-    yield f"{_compared(result)}{_summary(result, changes, repaired)}"
+    seen = "The roots contain no skill folder, so no folder was compared"
+    if result.folders:
+        seen = f"{counted(result.folders, 'skill folder')} compared"
+    yield f"{seen}{_summary(result, changes, repaired)}"
     yield from _accepted_differences(result)
 
 
@@ -202,22 +205,16 @@ def _screenful(lines: Sequence[str]) -> Iterator[str]:
         yield f"… and {len(lines) - SCREENFUL} more; --json lists all of them"
 
 
-def _compared(result: Comparison) -> str:
-    if not result.folders:
-        return "The roots contain no skill folder, so no folder was compared"
-    return f"{terminal.counted(result.folders, 'skill folder')} compared"
-
-
 def _summary(
     result: Comparison, changes: Sequence[ChangeResult], repaired: Sequence[Difference]
 ) -> str:
     """Return the counts of changes, repairs and remaining differences."""
     counts = Counter(change.outcome for change in changes)
-    done = [terminal.counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]
+    done = [counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]
     if repaired:
-        done.append(f"{terminal.counted(len(repaired), 'difference')} repaired")
+        done.append(f"{counted(len(repaired), 'difference')} repaired")
     if lost := {difference.package_path for difference in result.lost}:
-        done.append(f"{terminal.counted(len(lost), 'package')} lost")
+        done.append(f"{counted(len(lost), 'package')} lost")
     kinds = Counter(difference.kind for difference in result.differences)
     if kinds:
         done.append("differences: " + ", ".join(f"{n} in {kind}" for kind, n in kinds.items()))
@@ -232,12 +229,12 @@ def _accepted_differences(result: Comparison) -> Iterator[str]:
     """Yield a line about held removals, and one about folders with rejected content."""
     if result.held:
         yield (
-            f"{terminal.counted(result.held, 'removal')} held; `skilldrop status` shows the "
+            f"{counted(result.held, 'removal')} held; `skilldrop status` shows the "
             "reason. Bring the folders or the root back, or confirm with `skilldrop reconcile "
             "--accept-removals`."
         )
     if result.last_good:
-        folders = terminal.counted(result.last_good, "folder")
+        folders = counted(result.last_good, "folder")
         yield (
             f"{folders} with rejected newest content; the last good version stays published. "
             "`skilldrop status` lists them."

@@ -63,16 +63,16 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool, who
     state["settings_file"] = str(file.absolute()) if file else None
     state["outdated"] = _outdated(settings, state, file)
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
-    text = health(state) if check else report(state, whole=whole)
-    return Answer(
-        state, [to_copy(text)], FINDINGS if check and not health_of(state).is_followed else DONE
-    )
+    if not check:
+        return Answer(state, [to_copy(report(state, whole=whole))])
+    is_followed = service_health.summary(state, datetime.now(UTC)).is_followed
+    return Answer(state, [to_copy(health(state))], DONE if is_followed else FINDINGS)
 
 
 def _outdated(settings: Settings, state: Mapping[str, Any], file: Path | None) -> str | None:
     """Return a sentence if settings or roots are newer than the service, else than the catalog."""
     health = state["health"]
-    if health["service_pid"]:
+    if health["service_pid"] and state["is_locked"]:
         if not (file and _is_newer(file, health["service_started"])):
             return None
         return f"{file} was changed after the service started; restart the service to apply it."
@@ -243,7 +243,7 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
 
 def health(state: dict[str, Any]) -> str:
     """Return the health of the service, and a line for each problem."""
-    result = health_of(state)
+    result = service_health.summary(state, datetime.now(UTC))
     is_running = state["health"]["service_pid"] and state["is_locked"]
     return "\n".join(
         [
@@ -251,12 +251,6 @@ def health(state: dict[str, Any]) -> str:
             *(click.style(f"    {visible(detail)}", fg="red") for detail in result.details),
         ]
     )
-
-
-def health_of(state: dict[str, Any]) -> service_health.Health:
-    """Return the health of the service, from the result of `status.load`."""
-    failing = [root for root in state["roots"] if root["trouble"]]
-    return service_health.summary(state | {"roots": failing}, datetime.now(UTC))
 
 
 @click.command()

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 from catalog.database import connection as database_connection
 from catalog.database.queries import Database
+from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
@@ -57,7 +59,8 @@ def test_a_skill_that_cannot_be_read_for_long_is_reported(
 def told(it: Serving) -> str:
     """Return the output of `status --check`; nothing if it exits with 0."""
     found = loaded(it)
-    return "" if output_status.health_of(found).is_followed else output_status.health(found)
+    summary = service_health.summary(found, datetime.now(UTC))
+    return "" if summary.is_followed else output_status.health(found)
 
 
 def details(it: Serving) -> str:
