@@ -58,7 +58,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     add = result.add_argument
     add("site", metavar="URL", help="address of the site")
     add("folder", metavar="DIR", nargs="?", type=Path, help="folder of skills of an agent")
-    add("--index", metavar="NAME", help="only the skills of this prompt index")
+    add("--index", nargs=1, metavar="NAME", help="only the skills of this prompt index")
     add("--level", action="append", metavar="LEVEL", help="only this level; may be repeated")
     add("--tag", action="append", metavar="TAG", help="only this tag; may be repeated")
     add("--only", action="append", metavar="SKILL", help="only this skill; may be repeated")
@@ -146,8 +146,7 @@ _SELECTING = ("index", "level", "tag", "only")
 
 def _selection(given: argparse.Namespace) -> dict[str, list[str]]:
     """Return the values of the options that select skills."""
-    values = {key: getattr(given, key) or [] for key in _SELECTING}
-    return {key: [each] if isinstance(each, str) else each for key, each in values.items() if each}
+    return {key: values for key in _SELECTING if (values := getattr(given, key))}
 
 
 def _words(selection: Mapping[str, list[str]]) -> list[str]:
@@ -169,8 +168,8 @@ def _query(given: argparse.Namespace, there: Folder) -> str:
     if not ("only" in selection or dropped):
         return urlencode(selection | repair, doseq=True)
     is_same = all(selection.get(key) == before.get(key) for key in _SELECTING[:-1])
-    former = [*before.get("only", []), *before.get("also", [])] if is_same else []
-    asked = sorted({*former} - {""})
+    former = {*before.get("only", []), *before.get("also", [])} - {""} if is_same else ()
+    asked = sorted(former)
     for name in dropped:
         if name not in asked:
             known = ", ".join(asked) or "none"

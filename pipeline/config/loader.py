@@ -3,7 +3,6 @@
 import difflib
 import json
 import os
-import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -348,7 +347,7 @@ def _complaint_of(
     known = _by_key(model)
     if key not in known:
         inner = [
-            f"{name} in {_TABLE.findall(known[top].description or '')[0]}"
+            f"{name} in {known[top].description}"
             for top in filter(None, tables)
             for name in _by_key(tables[top])
         ]
@@ -363,9 +362,6 @@ def _complaint_of(
     near = difflib.get_close_matches(str(value), choices, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     return f"{key}{inside} is {shown}; it must be {description}.{hint}"
-
-
-_TABLE = re.compile(r"\[+\w+\]+")
 
 
 def _nearest(name: str, known: Sequence[str], prefix: str = "") -> str:

@@ -21,10 +21,7 @@ def findings(db: Database, skill: int) -> list[Row]:
 def listed_findings(
     db: Database, *, skill: int | None = None, code: str = "", place: str | None = None
 ) -> list[Row]:
-    """Return the findings, or only some; reasons of a rejection first.
-
-    They are those of a skill, of a code, or of an entry of a root that is no skill.
-    """
+    """Return the findings, or those of a skill, a code or a place of no skill, in their order."""
     return db.rows(
         "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
         f" WHERE (:skill IS NULL OR {_OF_SKILL}) AND (:code = '' OR code = :code)"

@@ -283,8 +283,8 @@ def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str
     [
         ("folow = 1", "there is no setting folow; did you mean follow?"),
         ("[site]\nprot = 1", "there is no setting prot in [site]; did you mean port?"),
-        ("port = 1", "there is no setting port; did you mean port in [site]?"),
-        ("budgte = 5", "no setting budgte; did you mean budget_chars in [[indexes]]?"),
+        ("port = 1", "there is no setting port; did you mean port in a [site] table?"),
+        ("budgte = 5", "no setting budgte; did you mean budget_chars in a list of "),
         ("zzz = 1", "there is no setting zzz; the settings are watched, data, roots, "),
         ("[site]\nport = 'x'", "port in [site] is 'x'; it must be a port from 1 to 65535."),
         ("[site]\nport = 70_000", "port in [site] is 70000; it must be a port from 1 to 65535."),
