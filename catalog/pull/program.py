@@ -161,15 +161,14 @@ def _query(given: argparse.Namespace, there: Folder) -> str:
     selection, dropped = _selection(given), given.drop or []
     repair = {"repair": ["1"]} if given.repair else {}
     before = parse_qs(there.query, keep_blank_values=True)
+    names = {*before.get("only", []), *before.get("also", [])}
     if not (selection or given.all):
         selection = {key: before[key] for key in _SELECTING[:-1] if key in before}
-        if {"only", "also"} & before.keys():
-            selection["only"] = []
+        selection |= {"only": []} if names else {}
     if not ("only" in selection or dropped):
         return urlencode(selection | repair, doseq=True)
     is_same = all(selection.get(key) == before.get(key) for key in _SELECTING[:-1])
-    former = {*before.get("only", []), *before.get("also", [])} - {""} if is_same else ()
-    asked = sorted(former)
+    asked = sorted(names - {""}) if is_same else []
     for name in dropped:
         if name not in asked:
             known = ", ".join(asked) or "none"
