@@ -1,11 +1,12 @@
 """Attacks and honest skills that look like them, written by people who did not write the rules.
 
-The rules were learnt from them, each set after its first score was taken.
+The rules were learnt from them, each set after its first score was taken, but for the last one.
 `benchmarks/safety.py` describes their form, and compares with other programs.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,16 @@ SAMPLES = {
     ]
     for file in SETS
 }
+UNREAD = SAMPLES.pop("tenth")
+"""Samples of which no rule was learnt."""
+HARMFUL = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
 
 
 @pytest.fixture(scope="module")
 def worst(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     """Return the worst severity of each sample with a finding that is more than info."""
     tree = tmp_path_factory.mktemp("attacks")
-    for sample in (sample for samples in SAMPLES.values() for sample in samples):
+    for sample in chain(UNREAD, *SAMPLES.values()):
         for path, text in sample["files"].items():
             file = tree / sample["id"] / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -50,16 +54,15 @@ def share(worst: Mapping[str, str], samples: Sequence[Mapping[str, Any]]) -> flo
 
 
 def test_nearly_all_attacks_are_found(worst: Mapping[str, str]) -> None:
-    """A set that the rules have not seen scores lower; see `benchmarks/safety.md`."""
-    harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
-    assert share(worst, harmful) >= 0.98
+    """Of those that the rules have learnt, and of a set that they have not seen."""
+    assert share(worst, HARMFUL) >= 0.98
+    assert share(worst, [each for each in UNREAD if each["harmful"]]) >= 0.85
 
 
 def test_no_class_of_attack_is_missed(worst: Mapping[str, str]) -> None:
-    """Of each class, over all sets, at least 85 % are found."""
-    harmful = [each for samples in SAMPLES.values() for each in samples if each["harmful"]]
-    classes = {each["class"] for each in harmful}
-    shares = {kind: share(worst, [e for e in harmful if e["class"] == kind]) for kind in classes}
+    """Of each class, over all learnt sets, at least 85 % are found."""
+    classes = {each["class"] for each in HARMFUL}
+    shares = {kind: share(worst, [e for e in HARMFUL if e["class"] == kind]) for kind in classes}
     assert {kind: found for kind, found in shares.items() if found < 0.85} == {}
 
 
