@@ -129,4 +129,8 @@ def _save(path: Path, tokens: Sequence[Token]) -> None:
 
 
 def _unreadable(path: Path, reason: str | None) -> TokensInvalid:
-    return TokensInvalid(f"The readers' tokens in {path} cannot be read: {reason}.")
+    return TokensInvalid(
+        f"The readers' tokens in {path} cannot be read: {reason}. Every reader is refused. "
+        "Restore the file; or move it away and run `skilldrop token new NAME` at once, because "
+        "without it everybody may read."
+    )

@@ -141,7 +141,7 @@ def _refusal(scope: Scope, file: Path) -> PlainTextResponse | None:
     try:
         tokens = token_file.load(file)
     except TokensInvalid as error:
-        log.error("%s The MCP server is closed until this is repaired.", error)
+        log.error("%s", error)
         return PlainTextResponse("The server cannot read its tokens.\n", 503)
     sent = credentials.of_headers(scope["headers"])
     if not tokens or (sent and token_file.name_of(sent, tokens)):

@@ -2,11 +2,12 @@
 
 import errno
 import ipaddress
+import os
 import socket
 from pathlib import Path
 
 from catalog.filesystem import token_file
-from catalog.model.errors import NotPossible, TokensInvalid
+from catalog.model.errors import NotPossible
 
 
 def check(host: str, port: int, server: str = "The site", option: str = "--port") -> None:
@@ -59,7 +60,7 @@ def warning(catalog: Path, host: str, *, behind_proxy: bool) -> str | None:
 
     A token protects it, or a proxy that is stated to stand before it.
     """
-    if behind_proxy or is_loopback(host) or _has_tokens(catalog):
+    if behind_proxy or is_loopback(host) or os.path.lexists(catalog.with_name(token_file.NAME)):
         return None
     return (
         f"The server listens on {host}, where everybody who reaches it can read every skill. "
@@ -74,10 +75,3 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _has_tokens(catalog: Path) -> bool:
-    try:
-        return bool(token_file.load(catalog.with_name(token_file.NAME)))
-    except TokensInvalid:
-        return True  # the site refuses everybody until the file is repaired

@@ -34,6 +34,7 @@ FIRST_PAUSE = 5.0
 """Seconds until the first retry after a failure; the pause doubles after each failure …"""
 LONGEST_PAUSE = 240.0
 """… up to this limit."""
+_HOOK = "hook "  # in the names of the parts that deliver to hooks
 _NUMBERS = re.compile(r"\d[\d.,-]*")
 
 
@@ -99,9 +100,11 @@ class Troubles:
         self._note(part, Problem(message, times, now + pause), now, at)
 
     def reported(self, part: str, problem: Problem, now: float, at: datetime) -> None:
-        """Record a problem of a part that logs it and retries by itself."""
+        """Record a problem of a part that retries by itself, and logs it unless it is a hook."""
         self._next_try.pop(part, None)
         known = self._troubles.get(part)
+        if _HOOK in part and not known:
+            log.error("%s", problem.message)
         if not known or (known.message, known.times) != (problem.message, problem.times):
             self._note(part, problem, now, at)
 
@@ -109,7 +112,8 @@ class Troubles:
         """Record that a part has succeeded or had nothing to do."""
         known = self._troubles.pop(part, None)
         self.has_changed |= known is not None
-        if self._next_try.pop(part, None) and known and not self._is_logged(known.message):
+        waited = self._next_try.pop(part, None) or _HOOK in part
+        if waited and known and not self._is_logged(known.message):
             log.info("Resolved: %s", known.message)
 
     def all(self) -> list[Trouble]:

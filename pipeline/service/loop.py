@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from apscheduler.triggers.interval import IntervalTrigger
 
 from catalog.database.connection import FileCheck, explained
+from catalog.filesystem import token_file
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import CatalogDamaged, Problem
 from catalog.text.humanize import count
@@ -181,6 +182,7 @@ class Service:
             every("watcher", TICK, self._watching.keep),
             *([every("site", TICK, partial(_keep_running, self._site))] if self._site else []),
             Part("requests", each_turn, requests.grant),
+            every("tokens", BEAT, partial(_check, settings.tokens_path), BEAT),
             every("current", TICK, store.packager.switch_current),
             every("skills", TICK, partial(_find_taken, store, settings.skills_folder)),
             every("unread", TICK, partial(_find_unread, store, settings.settle_longest)),
@@ -329,6 +331,10 @@ def _keep_running(site: "SiteProcess") -> Problem | None:
         site.start()
     site.ensure_running(time.monotonic())
     return Problem(site.trouble, site.failures, site.next_start) if site.trouble else None
+
+
+def _check(tokens: Path) -> None:
+    token_file.load(tokens)  # the site refuses everybody while that fails
 
 
 def _find_taken(store: Store, folder: Path) -> Problem | None:

@@ -82,7 +82,7 @@ def wrap(app: App, datasette: Any) -> App:
         try:
             tokens = token_file.load(file)
         except TokensInvalid as error:
-            log.error("%s The site is closed until this is repaired.", error)
+            log.error("%s", error)
             await refuse("The site cannot read its tokens.", 503)
             return
         allowed = _allowed(datasette, scope, tokens)

@@ -18,6 +18,7 @@ import pytest
 
 from catalog.database import connection as database_connection
 from catalog.database.queries import Database
+from catalog.filesystem import token_file
 from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
@@ -27,6 +28,7 @@ from pipeline.service.scanning import scanner
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.paths import REPOSITORY
+from tests.support.records import NOON
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 from tests.support.watching import running_reader
@@ -112,6 +114,21 @@ def test_a_packages_folder_that_cannot_be_written_is_reported_until_it_can(
     service.wait_for(lambda: not told(service))
     assert service.statuses() == {"a": "active"}
     service.wait_for(lambda: service.rows("SELECT * FROM troubles") == [])
+
+
+def test_damaged_tokens_are_reported_until_they_are_repaired(
+    serving: Callable[..., Serving], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The site answers nobody meanwhile; health and the log say it, with the next step."""
+    it = serving().start()
+    it.settle()
+    token_file.add(it.settings.tokens_path, "lab", NOON)
+    intact = it.settings.tokens_path.read_bytes()
+    it.settings.tokens_path.write_text("{")
+    it.wait_for(lambda: "Restore the file;" in told(it))
+    assert caplog.text.count("Every reader is refused.") == 1
+    it.settings.tokens_path.write_bytes(intact)
+    it.wait_for(lambda: not told(it))
 
 
 def test_a_part_that_fails_does_not_stop_the_others(

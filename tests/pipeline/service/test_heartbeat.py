@@ -77,6 +77,19 @@ def test_a_part_with_its_own_retries_is_never_delayed() -> None:
     assert troubles.has_changed
 
 
+def test_a_failing_hook_is_logged_once_and_again_when_it_works(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Its retries say nothing new."""
+    caplog.set_level("INFO")
+    troubles = Troubles()
+    for times in (1, 2):
+        troubles.reported("hook chat", Problem("No secret.", times, 7.0), 1.0, at(1.0))
+    for _ in range(2):
+        troubles.over("hook chat")
+    assert caplog.messages == ["No secret.", "Resolved: No secret."]
+
+
 def test_a_message_with_other_numbers_is_the_same_trouble(caplog: pytest.LogCaptureFixture) -> None:
     """The log does not repeat the room on a disk; health has the newest message."""
     troubles = Troubles()
