@@ -237,12 +237,15 @@ def test_a_long_line_of_a_chat_shows_that_it_is_cut() -> None:
 
 
 def test_a_chat_is_told_the_worst_of_a_skill_in_one_line() -> None:
-    """A danger comes before the words of the change; the other findings are on the page."""
+    """A danger comes before the words of the change, but not before those of a decision."""
     findings = [
         {"severity": "danger", "message": "It sends."},
         {"severity": "error", "message": "x"},
     ]
     event = {"outcome": "updated", "name": "a", "skill_id": "a", "detail": "d", "review": None}
+    decided = event | {"review": "approved", "detail": "approved in review by ann: ok"}
+    decision = chats.message("slack", [decided | {"findings": findings}], "")["text"]
+    assert decision == "a updated: approved in review by ann: ok"
     assert [
         chats.message("slack", [event | {"findings": found}], "")["text"]
         for found in (findings[::-1], findings[1:], [])
