@@ -283,7 +283,10 @@ class AcceptedSkills:
         return [PlacedSkill(*row) for row in self._db.execute(query, [parameter])]
 
 
-_PLACED = "s.id, s.root || '/' || s.path, s.name, s.skill_id, s.namespace, s.status"
+_PLACED = """
+    s.id, s.root || '/' || s.path, s.name, s.skill_id, s.namespace,
+    iif(s.digest = (SELECT digest FROM skills WHERE id = s.shadowed_by), 'active', s.status)
+"""  # Agents get the content of a skill that one with the same content shadows.
 _AT = f"""
     SELECT {_PLACED}, s.current_version_id FROM json_each(?) AS place CROSS JOIN skills AS s
         ON s.root = json_extract(place.value, '$[0]') AND s.path = json_extract(place.value, '$[1]')

@@ -92,11 +92,15 @@ def test_a_link_to_a_missing_file_is_broken_until_the_file_comes(
 def test_a_link_to_a_shadowed_skill_is_broken(
     roots: Roots, skill: SkillWriter, problem: Problem
 ) -> None:
-    """Agents get the other skill of that name."""
+    """Agents get the other skill of that name, unless it has the same content."""
     skill(roots.folder / "b/a/other")
     roots.scan()
     skill(roots.folder / "b/other", body="Different.\n")
     link(skill, roots)
+    assert problem() == "leads to the skill other, which is not published"
+    skill(roots.folder / "b/other")
+    assert problem() is None  # the same content
+    skill(roots.folder / "b/other", body="Different.\n")
     assert problem() == "leads to the skill other, which is not published"
     roots.store.prefer(f"{roots.folder}/b/other", NOON)
     assert problem() is None
