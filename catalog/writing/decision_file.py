@@ -205,13 +205,13 @@ class DecisionKeeper:
         """Follow the decisions that are newer in the file, and bring it up to the catalog."""
         if self._takeover.is_under_way:
             return
-        kept, reviews = self.kept(), self.take_reviews(at)
+        kept, taken = self.kept(), self.take_reviews(at)
         own = decided_in(self._db.conn)  # a review may have ended a pin
-        pins, preferences, links = set[Place](), set[Place](), set[str]()
         if kept.number > own.number:
             pins = self._differing(kept.pins, own.pins)
             preferences = self._differing(kept.preferences, own.preferences)
             links = {path for path, _ in kept.links.items() ^ own.links.items()}
+            taken += len(pins) + len(preferences) + len(links)
 
             def work() -> set[str]:
                 self._db.execute(_LEAVE)
@@ -220,15 +220,8 @@ class DecisionKeeper:
                 return self._ids(_END, preferences).union(*pinned, self._prefer(kept))
 
             self._packager.publish(work, at, trigger="start")
-        if reviews or pins or preferences or links:
-            log.warning(
-                "the catalog now follows newer decisions in %s: %s, %s, %s and %s",
-                self._file,
-                count(reviews, "review"),
-                count(len(pins), "pin"),
-                count(len(preferences), "preference"),
-                count(len(links), "directory of links", "directories of links"),
-            )
+        if taken:
+            log.warning("the catalog follows %s in %s", count(taken, "newer decision"), self._file)
         self._write()
 
     def _differing(self, kept: Mapping[Place, T], own: Mapping[Place, T]) -> set[Place]:

@@ -109,6 +109,9 @@ class PackageRepair:
                 for path in elsewhere:
                     packages.switch_current(path)
         unpublished = [skill_id for (skill_id,) in self._db.execute(_UNPUBLISHED)]
+        if again := len(elsewhere) + len(unpublished):
+            skills = humanize.count(again, "skill")
+            log.warning("published %s again: the packages did not match the catalog", skills)
         yield from self._packager.publish_all(unpublished, at)
         return removed
 
