@@ -34,6 +34,7 @@ from catalog.writing.links.keeper import LinkKeeper
 from catalog.writing.package_repair import PackageRepair
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
+from catalog.writing.packages.inspection import list_packages
 from catalog.writing.rows import derived
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.roots import Roots
@@ -113,6 +114,8 @@ class Store:
         packaging = replace(packaging, identity=self.folders.identity)
         self.packager.packaging = self.links.packaging = packaging
         self.set_health(packages_folder=str(folder.path))
+        if self.takeover.is_due:
+            self.takeover.begin(list_packages(folder.path), at)
         self.decisions.take_newer(at)
         return self.repair.repair_all(at)
 
