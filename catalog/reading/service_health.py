@@ -48,11 +48,13 @@ _PARTS = {
 def load(db: Database) -> dict[str, Any]:
     """Return the health row, troubles, held removals, withheld skills and other open questions.
 
-    `is_locked` tells whether a process has the catalog open for writing.
+    `is_locked` tells whether a process has the catalog open for writing, or may: a copy of a
+    catalog has no lock, and its service runs elsewhere.
     """
-    catalog = Path(db.execute("PRAGMA database_list").fetchone()[2])
+    lock = lock_of(Path(db.execute("PRAGMA database_list").fetchone()[2] or ":memory:"))
     return {
-        "is_locked": is_locked(lock_of(catalog)),  # before `health`, which a start writes later
+        # Before `health`, which a start writes later.
+        "is_locked": is_locked(lock) or not lock.exists(),
         "health": next(db.query("SELECT * FROM health")),
         "roots": db.rows(
             "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection
+from catalog.database.lock import lock_of
 from catalog.model.skill import Place
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
@@ -139,7 +140,7 @@ def test_dangers_and_conflicts_are_named_however_much_else_there_is(
 
 
 def test_a_service_that_was_killed_is_known_at_once(tmp_path: Path) -> None:
-    """Its lock is free, though it has told nobody that it ends."""
+    """Its lock is free, though it has told nobody that it ends; a copy elsewhere has no lock."""
     service = ServingProcess(tmp_path).start()
     places = ("--watched", service.root, "--data", service.settings.data)
     assert program.run(*places, "status", "--check").stdout.startswith("Watching")
@@ -149,6 +150,8 @@ def test_a_service_that_was_killed_is_known_at_once(tmp_path: Path) -> None:
     checked = program.run(*places, "status", "--check")
     assert checked.returncode == 1
     assert "; it has ended without being stopped. `skilldrop" in checked.stdout
+    lock_of(service.settings.catalog_path).unlink()
+    assert program.run(*places, "status", "--check").stdout.startswith("Watching")
 
 
 def test_without_a_service_the_status_says_that_a_scan_is_due(
