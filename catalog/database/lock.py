@@ -1,6 +1,7 @@
 """Lock that admits one writing process to a catalog, and names it."""
 
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from weakref import WeakSet
@@ -30,14 +31,17 @@ class WriterLock:
 
     def _take(self) -> str:
         """Lock the file and write this process into it; return its former content."""
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        for pause in (0.05, 0.0):  # a process that only asks has the lock for an instant
+            with suppress(BlockingIOError):
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(pause)
+        else:
             holder = os.read(self._handle, 32).decode(errors="replace").strip() or "unknown"
             raise CatalogBusy(
                 f"The catalog is being written by process {holder} (lock {self._path}). "
                 "Stop that process first, or use another --data directory."
-            ) from None
+            )
         left = os.pread(self._handle, 1024, 0).decode(errors="replace")
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
@@ -81,7 +85,7 @@ def lock_of(catalog: Path) -> Path:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process has a lock, or may have. A process that takes it may be refused."""
+    """Return whether a process has a lock, or may have. It is held for an instant to find out."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError as error:

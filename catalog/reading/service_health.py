@@ -53,8 +53,7 @@ def load(db: Database) -> dict[str, Any]:
     """
     lock = lock_of(Path(db.execute("PRAGMA database_list").fetchone()[2] or ":memory:"))
     return {
-        # Before `health`, which a start writes later.
-        "is_locked": is_locked(lock) or not lock.exists(),
+        "is_locked": is_locked(lock) or not lock.exists(),  # a start writes `health` later
         "health": next(db.query("SELECT * FROM health")),
         "roots": db.rows(
             "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"

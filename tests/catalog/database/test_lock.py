@@ -1,5 +1,6 @@
 """One process writes a catalog; when it dies, the next one can."""
 
+import fcntl
 import os
 import resource
 import socket
@@ -39,6 +40,18 @@ def test_a_lock_that_cannot_be_written_is_not_kept(tmp_path: Path) -> None:
         WriterLock(tmp_path / "lock")
     assert not is_locked(tmp_path / "lock")
     WriterLock(tmp_path / "lock").close()
+
+
+def test_a_writer_waits_for_whoever_only_asks_whether_the_lock_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each page of the site asks, and a service that starts in that instant is not refused."""
+    with (tmp_path / "lock").open("w") as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        with pytest.raises(CatalogBusy):
+            WriterLock(tmp_path / "lock")
+        monkeypatch.setattr("time.sleep", lambda _: asking.close())
+        WriterLock(tmp_path / "lock").close()
 
 
 def test_a_lock_is_released_without_its_note_if_the_disk_refuses_that(tmp_path: Path) -> None:

@@ -25,8 +25,7 @@ _PART = re.compile(r"\{([A-Z_]+)\}")
 _LINE_END = re.compile(r"\n\s*")
 _LETTER = re.compile(r"(\\.|\(\?P)|[^\W\d_]")  # of a pattern, or what stands for no letter
 _LOOKALIKE = codes.DANGERS["package-lookalike"]
-# Words for a reader count wherever they are.
-_ANYWHERE = (codes.HIDDEN_FROM_USER, codes.INSTRUCTION_OVERRIDE)
+_ANYWHERE = (codes.HIDDEN_FROM_USER, codes.INSTRUCTION_OVERRIDE)  # words for a reader
 _NAME = re.compile(r"(?<![^\s\"'`])[a-z][a-z\d-]{3,40}(?:\.(?:js|io|py))?(?![^\s\"'`\[=<>~@,;])")
 
 

@@ -236,9 +236,8 @@ _WITH_TEMPLATES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx",
 
 def _quotes(text: Text) -> str:
     """Return the marks around texts in a script; none in a document."""
-    if not text.is_script:
-        return ""
-    return "'\"`" if text.path.endswith(_WITH_TEMPLATES) else "'\""
+    quotes = "'\"`" if text.path.endswith(_WITH_TEMPLATES) else "'\""
+    return quotes if text.is_script else ""
 
 
 def _is_in_fence(text: Text, danger: Danger) -> bool:
