@@ -157,7 +157,7 @@ def _words(selection: Mapping[str, list[str]]) -> list[str]:
 
 
 def _query(given: argparse.Namespace, there: Folder) -> str:
-    """Return the selection as a query string: the given one with names of before, or that."""
+    """Return the query for the selection: the given one with earlier names, else the earlier."""
     selection, dropped = _selection(given), given.drop or []
     repair = {"repair": ["1"]} if given.repair else {}
     before = parse_qs(there.query, keep_blank_values=True)

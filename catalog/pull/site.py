@@ -224,7 +224,7 @@ def _whole(answer: HTTPResponse) -> bytes:
 
 
 def _sentence(error: HTTPError) -> str:
-    """Return the reason of a refusal as the site gives it; for a wrong address or token its own."""
+    """Return the reason of a refusal as the site gives it, or what to do about it."""
     if error.code == 401:
         return "It needs the token of a reader: put yours into SKILLDROP_TOKEN or a --token-file."
     text = error.read(_PIECE).decode(errors="replace")

@@ -111,7 +111,7 @@ class PackageRepair:
         unpublished = [skill_id for (skill_id,) in self._db.execute(_UNPUBLISHED)]
         if again := len(elsewhere) + len(unpublished):
             skills = humanize.count(again, "skill")
-            log.warning("published %s again: packages and settings differed", skills)
+            log.warning("published %s again: packages were missing or out of date", skills)
         yield from self._packager.publish_all(unpublished, at)
         return removed
 

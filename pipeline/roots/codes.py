@@ -137,7 +137,7 @@ NAME_NOT_UTF8 = _READING.warning(
 LINK_LEAVES_ROOT = _READING.warning(
     "link-leaves-root",
     "The link leads out of the root; it is ignored.",
-    "Replace it with a copy of its target, make the target a root, or remove it if that is gone.",
+    "Replace it with a copy of its target, make the target a root, or remove the link.",
 )
 LINK_DANGLING = _READING.warning(
     "link-dangling",

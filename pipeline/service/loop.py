@@ -182,7 +182,7 @@ class Service:
             every("watcher", TICK, self._watching.keep),
             *([every("site", TICK, partial(_keep_running, self._site))] if self._site else []),
             Part("requests", each_turn, requests.grant),
-            every("tokens", BEAT, partial(_check, settings.tokens_path), BEAT),
+            every("tokens", BEAT, partial(_check_tokens, settings.tokens_path), BEAT),
             every("current", TICK, store.packager.switch_current),
             every("skills", TICK, partial(_find_taken, store, settings.skills_folder)),
             every("unread", TICK, partial(_find_unread, store, settings.settle_longest)),
@@ -333,8 +333,8 @@ def _keep_running(site: "SiteProcess") -> Problem | None:
     return Problem(site.trouble, site.failures, site.next_start) if site.trouble else None
 
 
-def _check(tokens: Path) -> None:
-    token_file.load(tokens)  # the site refuses everybody while that fails
+def _check_tokens(file: Path) -> None:
+    token_file.load(file)  # the site refuses everybody while that fails
 
 
 def _find_taken(store: Store, folder: Path) -> Problem | None:

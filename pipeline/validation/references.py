@@ -129,7 +129,7 @@ def references(body: str, words: Words, blocks: Blocks) -> list[Reference]:
 
 
 def commands(body: str, words: Words, blocks: Blocks) -> list[Reference]:
-    """Return the scripts that commands in shell fences run, beside none that build a project."""
+    """Return the scripts that shell fences run, each once; none of fences that build a project."""
     by_target: dict[str, Reference] = {}
     if "scripts/" in words:
         shell = [each for each in blocks() if _SHELL_FENCE.match(body, each.start)]

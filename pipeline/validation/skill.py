@@ -149,7 +149,7 @@ class Skill:
 
     @cached_property
     def fields(self) -> tuple[Text, ...]:
-        """Its values, at any depth and after their keys, and comments that have to be judged."""
+        """The values of the frontmatter, each after its key, and its comments, if to be judged."""
         comments = _NO_COMMENT.sub("", self.head) if self.frontmatter else self.head
         values = [(key, f"{key}: {value}") for key, value in _texts(self.frontmatter)]
         values.append(("", comments.rstrip()))

@@ -77,7 +77,7 @@ def _lines(site: str, skill_id: str, skill_name: str, *, needs_token: bool) -> l
         InstallLine(
             "Any agent",
             f"{curl}O {site}pull.pyz && python3 pull.pyz {base} --only {shlex.quote(skill_name)}",
-            "fetches new versions, too; another --only adds a skill; without --only, all come",
+            "fetches new versions, too; another --only adds a skill; --all takes every skill",
         ),
         InstallLine("skills (npx)", f"npx skills add {in_path}", "for any agent that it knows"),
         InstallLine(

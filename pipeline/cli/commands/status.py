@@ -82,10 +82,10 @@ def _outdated(settings: Settings, state: Mapping[str, Any], file: Path | None) -
     if roots != sorted(root["path"] for root in state["roots"]):
         news = f"The settings name other roots than the last scan had: {suggestions.few(roots)}"
     elif changed := [root for root in roots if _is_newer(root, since)]:
-        news = f"Entries came to or left {suggestions.few(changed)} since the last scan"
+        news = f"Something in {suggestions.few(changed)} changed since the last scan"
     else:
         return None
-    return f"{news}; `skilldrop scan` takes that in."
+    return f"{news}; `skilldrop scan` brings the catalog up to date."
 
 
 def _is_newer(path: str | Path, since: str) -> bool:

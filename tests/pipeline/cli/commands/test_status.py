@@ -167,6 +167,6 @@ def test_without_a_service_the_status_says_that_a_scan_is_due(
     assert f"The settings name other roots than the last scan had: {other}; `skilldrop" in said
     skill(root / "c")
     said = program.run("--watched", root, *data, "status").stdout
-    assert f"Entries came to or left {root} since the last scan; `skilldrop" in said
+    assert f"Something in {root} changed since the last scan; `skilldrop" in said
     shutil.rmtree(root)
     assert program.run("--watched", root, *data, "status").returncode == 0
