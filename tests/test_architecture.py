@@ -14,7 +14,6 @@ MODULES = sorted(
 )
 
 HOMES = {
-    "ahocorasick_rs": "pipeline.roots.words",
     "apscheduler": "pipeline.service.loop",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
@@ -22,6 +21,7 @@ HOMES = {
     "frontmatter": "pipeline.parsing.document",
     "h11": "catalog.site.server",
     "humanize": "catalog.text.humanize",
+    "hyperscan": "pipeline.roots.words",
     "jinja2": "catalog.site",
     "jsonschema": "pipeline.dialects.apexbridge.field_rules",
     "markupsafe": "catalog.site",

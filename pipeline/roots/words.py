@@ -4,13 +4,14 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
+from threading import Lock
 
-from ahocorasick_rs import BytesAhoCorasick, Implementation
+from hyperscan import HS_FLAG_CASELESS, Database
 
 MOST = 2_000  # offsets of one word that are kept; an ordinary text has a few
-_PIECE = 2**16  # bytes that are searched at once, as every match takes memory …
-_LONGEST = 100  # … with those before them in which a word may start, at most
 
+_SCANNING = Lock()  # a database scans one text at a time
 _searched: dict[str, None] = {}
 
 
@@ -45,25 +46,32 @@ def found(text: bytes) -> Words:
 
     ASCII letters match in either case. The time does not depend on the number of words.
     """
-    data, is_ascii = text.lower(), text.isascii()
-    words, lengths, automaton = _search(len(_searched))
+    words, sizes, database = _search(len(_searched))
     by_number: defaultdict[int, list[int]] = defaultdict(list)
-    is_cut = False
-    at = characters = 0
-    for piece in range(0, len(data), _PIECE):
-        start = max(piece - _LONGEST, 0)
-        part = data[start : piece + _PIECE]
-        for number, _, end in automaton.find_matches_as_indexes(part, overlapping=True):
-            offsets = by_number[number]  # matches are sorted by their end
-            if len(offsets) >= MOST:
-                is_cut = True
-            elif start + end > piece:
-                characters += start + end - at if is_ascii else len(data[at : start + end].decode())
-                at = start + end
-                offsets.append(characters - lengths[number])
-    by_word = Words({words[number]: offsets for number, offsets in by_number.items()})
-    by_word.number, by_word.is_cut = len(_searched), is_cut
+
+    def note(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
+        if len(offsets := by_number[number]) <= MOST:
+            offsets.append(end - sizes[number])
+
+    with _SCANNING:
+        database.scan(text, match_event_handler=note)
+    by_word = Words({words[number]: offsets[:MOST] for number, offsets in by_number.items()})
+    by_word.number = len(words)
+    by_word.is_cut = any(len(offsets) > MOST for offsets in by_number.values())
+    if not text.isascii():
+        _count_characters(text, by_word)
     return by_word
+
+
+def _count_characters(text: bytes, by_word: Words) -> None:
+    """Replace the offsets in bytes by those in characters."""
+    characters: dict[int, int] = {}
+    at = count = 0
+    for offset in sorted({*chain.from_iterable(by_word.values())}):
+        count += len(text[at:offset].decode())
+        characters[offset], at = count, offset
+    for offsets in by_word.values():
+        offsets[:] = map(characters.__getitem__, offsets)
 
 
 def lower(text: str) -> bytes:
@@ -72,12 +80,10 @@ def lower(text: str) -> bytes:
 
 
 @lru_cache(1)
-def _search(count: int) -> tuple[tuple[str, ...], list[int], BytesAhoCorasick]:
-    """Return the first words, their lengths, and Aho and Corasick's search (1975) for them.
-
-    Its table has 1 MB; one with all transitions has 17, more than a core keeps near.
-    """
+def _search(count: int) -> tuple[tuple[str, ...], list[int], Database]:
+    """Return the first words, their sizes in bytes, and the compiled search for them."""
     words = tuple(_searched)[:count]
     data = [word.encode() for word in words]
-    lengths = list(map(len, words))
-    return words, lengths, BytesAhoCorasick(data, implementation=Implementation.ContiguousNFA)
+    database = Database()
+    database.compile(data, flags=HS_FLAG_CASELESS, literal=True)
+    return words, [*map(len, data)], database

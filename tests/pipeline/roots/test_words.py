@@ -1,9 +1,7 @@
 """Search for the words of rules."""
 
-import pytest
+from concurrent.futures import ThreadPoolExecutor
 
-from pipeline.dialects.registry import OF_PROFILES, profiles_named
-from pipeline.roots import words as roots_words
 from pipeline.roots.words import MOST, found, lower, searched
 
 
@@ -53,24 +51,19 @@ def test_a_word_that_is_repeated_without_end_hides_no_other() -> None:
     assert words["gnu"] == [6 * (MOST + 5) + 1]
 
 
-@pytest.mark.parametrize("before", range(9))
-def test_a_word_that_lies_in_two_pieces_of_a_text_is_found_once(before: int) -> None:
-    """A long text is searched in pieces of so many bytes, each with the end of the one before."""
-    searched(["zebra"])
-    start = "–" * (roots_words._PIECE // 3 - 2) + "x" * before
-    assert found(f"{start}zebra{start}".encode())["zebra"] == [len(start)]
-
-
-def test_pieces_of_a_text_overlap_by_the_longest_word() -> None:
-    """No rule searches for a longer one."""
-    assert profiles_named(tuple(OF_PROFILES))
-    assert max(len(word.encode()) for word in roots_words._searched) < roots_words._LONGEST
-
-
 def test_words_of_the_end_of_a_text_have_their_offsets_there() -> None:
     """Words before the end are left out, as is one that begins before it."""
     searched(["zebra"])
     assert found("zebra – zebra zebra".encode()).between(9)["zebra"] == [5]
+
+
+def test_threads_search_their_texts_at_once() -> None:
+    """Each gets the words of its own text."""
+    searched(["zebra", "gnu"])
+    texts = [b"zebra gnu " * number for number in range(200)]
+    with ThreadPoolExecutor(4) as threads:
+        counts = [len(words.get("gnu", ())) for words in threads.map(found, texts)]
+    assert counts == [*range(200)]
 
 
 def test_a_text_that_is_no_unicode_is_searched() -> None:

@@ -32,9 +32,11 @@ _ITEM = _pattern("item")
 _ORDER = _pattern("order")
 _LEADS_IN = _pattern("leads_in")
 _LISTED = re.compile(r"[\s>]*(?:[-*+|`~\"'\[{(]|\d{1,3}[.)])")
-_ROW = re.compile(r"^[ \t>]*\|[^\n]*\\\|[^\n]*", re.M)
+_ROW = re.compile(r"\n[ \t>]*+\|[^\n]*")
+_ESCAPE = re.compile(r'\\[\n"n]')
+_PLAIN = {"\\\n": "  ", '\\"': ' "', "\\n": " \n"}
 _GOES_ON = re.compile(
-    r"\n(?:(?<=[|&]\n)|(?<=[|&] \n)|(?=[ \t]*(?:\||&&) ))(?![ \t>]*\|[^\n]*\|[ \t]*(?:\n|\Z))"
+    r"\n(?:(?=[ \t]*+(?:\||&&) )|(?<=[|&]\n)|(?<=[|&] \n))(?![ \t>]*\|[^\n]*\|[ \t]*(?:\n|\Z))"
 )
 _MOST_LISTED = 15  # lines of a list or block between its lead-in and the words
 _PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("„", "“"), ("„", '"'))
@@ -70,8 +72,8 @@ def with_whole_commands(text: str) -> str:
     """
     if "\\" in text:
         if "\\|" in text:
-            text = _ROW.sub(lambda row: row[0].replace("\\|", " |"), text)
-        text = text.replace("\\\n", "  ").replace('\\"', ' "').replace("\\n", " \n")
+            text = _ROW.sub(lambda row: row[0].replace("\\|", " |"), f"\n{text}")[1:]
+        text = _ESCAPE.sub(lambda escape: _PLAIN[escape[0]], text)
     return _GOES_ON.sub(_joined, text) if "|" in text or "&" in text else text
 
 
