@@ -151,13 +151,10 @@ class PackageRepair:
         Repairs and yields as `check` does. The caller may do other work between two steps. Raises
         sqlite3.Error and OSError.
         """
-        left = -(-len(packaged(self._db)) // SHARE)
-        while left > 0 and self._packager.packaging:
-            batch = [path for (path,) in self._db.execute(_OLDEST, [min(STEP, left)])]
-            if not batch:
-                return
-            left -= len(batch)
-            yield self._repaired(clock(), batch, deep=True)
+        share = -(-len(packaged(self._db)) // SHARE) if self._packager.packaging else 0
+        for left in range(share, 0, -STEP):
+            if batch := [path for (path,) in self._db.execute(_OLDEST, [min(STEP, left)])]:
+                yield self._repaired(clock(), batch, deep=True)
 
     def _repaired(self, at: datetime, paths: Sequence[str], *, deep: bool) -> list[Key]:
         """Repair the damaged packages of a batch, and their copies; return skills to scan again."""

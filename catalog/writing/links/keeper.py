@@ -145,7 +145,7 @@ class LinkKeeper:
         Compares as `inspection.damages` does. A directory that cannot be read is logged.
         """
         mended = 0
-        for directory, rows in self._copies(set(public(self._db)).intersection(package_paths)):
+        for directory, rows in self._copies(set(public(self._db, package_paths))):
             try:
                 with self._opened(directory) as entries:
                     for row in rows:

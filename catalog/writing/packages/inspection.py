@@ -1,14 +1,14 @@
 """Inspection of the packages folder; follows no links and changes only modes."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IFREG, S_IMODE, S_ISDIR, S_ISREG
 from types import MappingProxyType
 from typing import NamedTuple
 
-from catalog.database.queries import Database
+from catalog.database.queries import Database, to_json
 from catalog.filesystem.operations import FILE, descended, directory, open_directory, set_mode
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import CURRENT, is_skill_id, is_version
@@ -77,14 +77,16 @@ def packaged(db: Database) -> dict[str, int]:
     return dict(db.execute("SELECT package_path, id FROM versions WHERE package_path IS NOT NULL"))
 
 
-def public(db: Database) -> list[str]:
-    """Return the packages that a `current` should lead to."""
-    return [path for (path,) in db.execute(_PUBLIC)]
+def public(db: Database, among: Collection[str] | None = None) -> list[str]:
+    """Return the packages that a `current` should lead to: all, or those among some."""
+    wanted = "" if among is None else " AND v.package_path IN (SELECT value FROM json_each(?))"
+    values = [] if among is None else [to_json(list(among))]
+    return [path for (path,) in db.execute(_PUBLIC + wanted, values)]
 
 
 _PUBLIC = """
-    SELECT s.package_path FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
-    WHERE s.status = 'active' AND s.package_path = v.package_path
+    SELECT s.package_path FROM versions AS v CROSS JOIN skills AS s ON s.current_version_id = v.id
+    WHERE v.package_path IS NOT NULL AND s.status = 'active' AND s.package_path = v.package_path
 """
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -567,29 +568,54 @@ def test_the_cost_of_a_change_does_not_depend_on_the_size_of_the_catalog(
 
     Ten times the rows make trees deeper, and the index counts its skills.
     """
-    steps = [
-        _steps_of_a_change(World(tmp_path / str(count)), skill, count) for count in (100, 1000)
-    ]
+
+    def change(world: World) -> None:
+        skill(world.root / "s000", description="Does another thing.")
+        assert world.look("s000").outcomes == {"updated": 1}
+        world.store.publish_indexes([SMALL], world.folder / "index", NOON)
+
+    worlds = (_filled(tmp_path, skill, count) for count in (100, 1000))
+    steps = [_steps(world, partial(change, world)) for world in worlds]
     assert steps[1] < 1.6 * steps[0], steps
 
 
-def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:
+def test_the_cost_of_a_verified_package_does_not_depend_on_the_size_of_the_catalog(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """The service takes each step of a verification between changes, which wait for it."""
+    steps = []
+    for count in (100, 1000):
+        world = _filled(tmp_path, skill, count)
+        verification = world.store.repair.verify(lambda: NOON)
+        next(verification)
+        steps.append(_steps(world, partial(next, verification)))
+    assert steps[1] < 1.6 * steps[0], steps
+
+
+SMALL = IndexSpec(budget_chars=500)
+
+
+def _filled(folder: Path, skill: SkillWriter, count: int) -> World:
+    """Return a catalog of so many published skills."""
+    world = World(folder / str(count))
+    for number in range(count):
+        skill(world.root / f"s{number:03}", description=f"Does thing number {number}.")
+    table.configure(world.store.db, str(world.folder / "skills"), [])
+    world.scan()
+    world.store.indexes.configure([SMALL])
+    world.store.publish_indexes([SMALL], world.folder / "index", NOON)
+    return world
+
+
+def _steps(world: World, work: Callable[[], object]) -> int:
+    """Return how many steps SQLite takes for some work, and close the catalog."""
     steps = 0
 
     def counted() -> None:
         nonlocal steps
         steps += 1
 
-    for number in range(count):
-        skill(world.root / f"s{number:03}", description=f"Does thing number {number}.")
-    table.configure(world.store.db, str(world.folder / "skills"), [])
-    world.scan()
-    spec = IndexSpec(budget_chars=500)
-    world.store.indexes.configure([spec])
-    world.store.publish_indexes([spec], world.folder / "index", NOON)
-    skill(world.root / "s000", description="Does another thing.")
     world.store.db.conn.set_progress_handler(counted, 1)
-    assert world.look("s000").outcomes == {"updated": 1}
-    world.store.publish_indexes([spec], world.folder / "index", NOON)
+    work()
     world.store.close()
     return steps
