@@ -287,7 +287,5 @@ SEARCHED = tuple(name for name, column in COLUMNS.items() if column.is_searched)
 
 def declared_values(declared: Declared) -> dict[str, Any]:
     """Return the declared columns; a field may stand at the top level or, some, in `metadata`."""
-    return {
-        name: getattr(declared, name) or getattr(declared.metadata, name, None) or None
-        for name in DECLARED
-    }
+    outer, inner = vars(declared), vars(declared.metadata)
+    return {name: outer[name] or inner.get(name) or None for name in DECLARED}

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -138,7 +138,7 @@ def judge_text(
             known = source.folder(path)
             snapshot = (known and source.read(known)) or snapshot
     words = {at: of_file for at, of_file in snapshot.words.items() if at in snapshot.texts}
-    edited = replace(snapshot, skill_md=data, skill_md_name=file.name, words=words)
+    edited = snapshot._replace(skill_md=data, skill_md_name=file.name, words=words)
     judge = _Judge(acceptance, select, (), "leave-out")
     return judge.of_snapshot(target, path, without_secrets(edited, "leave-out"), file.name)
 

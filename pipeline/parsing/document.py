@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
@@ -33,8 +32,7 @@ _LOOKALIKES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """Content of one SKILL.md."""
 
     frontmatter: Mapping[str, Json] | None  # None if it is missing or cannot be repaired
@@ -58,8 +56,8 @@ def parse(data: bytes, name: str = "SKILL.md") -> Parsed:
     lines = with_plain_line_ends(text)
     parsed = _read(lines)
     findings += (*parsed.findings, *byte_findings(data, lines, parsed.closing_line))
-    return replace(
-        parsed, text=text, findings=tuple(finding._replace(path=name) for finding in findings)
+    return parsed._replace(
+        text=text, findings=tuple(finding._replace(path=name) for finding in findings)
     )
 
 
@@ -74,7 +72,7 @@ def _read(lines: str) -> Parsed:
     if lines.startswith("-"):
         return parsed
     misplaced = codes.FRONTMATTER_NOT_FIRST.at(line=first_line)
-    return replace(parsed, findings=(misplaced, *parsed.findings))
+    return parsed._replace(findings=(misplaced, *parsed.findings))
 
 
 def _without_fields(body: str, line: int, *findings: Finding, closing_line: int = 1) -> Parsed:
@@ -134,21 +132,24 @@ def _read_fenced(text: str, first_line: int) -> tuple[Parsed, Repaired | None]:
     fields, body = frontmatter.parse(text, handler=handler)
     read, outcome = handler.read, handler.read.outcome
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
-    parsed = _without_fields(body, cut.body_line + gap, closing_line=cut.closing_line)
+    line, closing_line = cut.body_line + gap, cut.closing_line
+    findings = (*read.repairs, *_fence_findings(cut, read))
     if isinstance(outcome, Unreadable):
-        return replace(parsed, findings=(*cut.findings, outcome.finding)), read
-    findings = (*read.repairs, *_fence_findings(cut, read), *outcome.findings)
-    if not isinstance(outcome.value, Mapping):
-        findings = (*findings, _not_a_mapping(outcome.value, cut.line))
-        return replace(parsed, findings=findings), read
-    parsed = replace(
-        parsed,
-        frontmatter=cast("Mapping[str, Json]", fields),
-        positions=outcome.positions,
-        quoted=outcome.quoted,
-        findings=findings,
-    )
-    return parsed, read
+        findings = (*findings, outcome.finding)
+    elif isinstance(outcome.value, Mapping):
+        return Parsed(
+            frontmatter=cast("Mapping[str, Json]", fields),
+            positions=outcome.positions,
+            text="",
+            body=body,
+            body_line=line,
+            findings=(*findings, *outcome.findings),
+            quoted=outcome.quoted,
+            closing_line=closing_line,
+        ), read
+    else:
+        findings = (*findings, *outcome.findings, _not_a_mapping(outcome.value, cut.line))
+    return _without_fields(body, line, *findings, closing_line=closing_line), read
 
 
 def _fence_findings(cut: "Fences", read: Repaired) -> tuple[Finding, ...]:
@@ -189,8 +190,7 @@ def _read_closed(text: str, first_line: int) -> Parsed | None:
         before=closed.before,
         after=after,
     )
-    return replace(
-        parsed,
+    return parsed._replace(
         body_line=parsed.body_line - closed.after.count("\n"),
         findings=(*findings, missing),
     )
@@ -205,8 +205,7 @@ _CLOSING = re.compile(r"^---(?P<rest>[^\n]*)\n?", re.MULTILINE)
 _HEADING = re.compile(r"#{1,6}[ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class Fences:
+class Fences(NamedTuple):
     """A file cut at the two lines of dashes that enclose its frontmatter."""
 
     frontmatter: str
@@ -218,8 +217,7 @@ class Fences:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(NamedTuple):
     """A text with its missing closing fence inserted."""
 
     text: str

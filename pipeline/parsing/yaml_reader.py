@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 from yaml.error import MarkedYAMLError
@@ -44,16 +44,14 @@ _HIDE = str.maketrans(_SPECIAL, _STAND_INS)
 _RESTORE = str.maketrans(_STAND_INS, _SPECIAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A place in a file; line and column count from 1."""
 
     line: int
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class YamlText:
+class YamlText(NamedTuple):
     """Value of a YAML text, with the positions of its keys."""
 
     value: Json
@@ -62,8 +60,7 @@ class YamlText:
     quoted: frozenset[str] = frozenset()  # paths of values in quotes or blocks: text in any schema
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """Reason why a YAML text has no value."""
 
     finding: Finding

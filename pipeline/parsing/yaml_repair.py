@@ -1,7 +1,7 @@
 """Repairs of frontmatter that is not valid YAML but has only one possible meaning."""
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from catalog.model.finding import Finding, FindingType
 from pipeline.parsing import codes
@@ -34,8 +34,7 @@ _OTHER_MARKS = re.compile(r"[|>?:-][^|>]")  # before a sentence these are part o
 _PART_AND_MORE = re.compile(r"""(?:\[[^\[\]]*\]|\{[^{}]*\}|"[^"]*"|'[^']*')[ \t]+[^\s#]""")
 
 
-@dataclass(frozen=True, slots=True)
-class _Repair:
+class _Repair(NamedTuple):
     """One change of a line."""
 
     kind: FindingType
@@ -45,8 +44,7 @@ class _Repair:
     fix: str | None = None  # the advice, if the author meant something else …
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(NamedTuple):
     """The result of reading YAML, with the repairs that were needed."""
 
     outcome: YamlText | Unreadable

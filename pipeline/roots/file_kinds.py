@@ -1,7 +1,7 @@
 """Kinds of files by name: junk, SKILL.md, texts that rules read, native code, LFS pointers."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
@@ -12,72 +12,46 @@ COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
 """Spellings that are looked for on the way to a path, where no directory is listed."""
 
 # Names that are left out of every skill and are not looked into, by their kind.
-_NAMES: Mapping[str, frozenset[str]] = {
-    "version control": frozenset({".git", ".hg", ".svn", ".jj"}),
+_OF_SYSTEM = "of a desktop or file system"
+_OF_EDITOR = "temporary file of an editor"
+_INCOMPLETE = "copy that is not complete"
+_NAMES = {
+    "version control": ".git .hg .svn .jj".split(),
     # `venv` without its dot may be a skill's name
-    "installed or cached by a tool": frozenset(
-        {
-            "node_modules",
-            "__pycache__",
-            ".venv",
-            ".tox",
-            ".nox",
-            ".mypy_cache",
-            ".pytest_cache",
-            ".ruff_cache",
-        }
-    ),
-    "of a desktop or file system": frozenset(
-        {
-            ".DS_Store",
-            ".AppleDouble",
-            ".Spotlight-V100",
-            ".Trashes",
-            ".fseventsd",
-            ".TemporaryItems",
-            ".DocumentRevisions-V100",
-            "__MACOSX",
-            "Thumbs.db",
-            "desktop.ini",
-            "Desktop.ini",
-            "$RECYCLE.BIN",
-            "System Volume Information",
-            ".directory",
-            "lost+found",
-        }
-    ),
-    "of a server or synchroniser": frozenset(
-        {
-            "@eaDir",
-            "#recycle",
-            "#snapshot",
-            ".snapshot",
-            ".snapshots",
-            "~snapshot",
-            ".zfs",
-            ".stfolder",
-            ".stversions",
-            ".dropbox.cache",
-            ".~tmp~",
-        }
-    ),
-    "temporary file of an editor": frozenset({"4913"}),  # vim tests its write permission with it
+    "installed or cached by a tool": """
+        node_modules __pycache__ .venv .tox .nox .mypy_cache .pytest_cache .ruff_cache
+    """.split(),
+    _OF_SYSTEM: [
+        "System Volume Information",
+        *"""
+        .DS_Store .AppleDouble .Spotlight-V100 .Trashes .fseventsd .TemporaryItems
+        .DocumentRevisions-V100 __MACOSX Thumbs.db desktop.ini Desktop.ini $RECYCLE.BIN .directory
+        lost+found
+        """.split(),
+    ],
+    "of a server or synchroniser": """
+        @eaDir #recycle #snapshot .snapshot .snapshots ~snapshot .zfs .stfolder .stversions
+        .dropbox.cache .~tmp~
+    """.split(),
+    _OF_EDITOR: ["4913"],  # vim tests its write permission with it
 }
-_STARTS: Mapping[str, tuple[str, ...]] = {
-    "of a desktop or file system": ("._", ".Trash-"),  # macOS resource forks; freedesktop.org
-    "deleted while open": (".nfs", ".fuse_hidden"),
-    "temporary file of an editor": (
-        ".goutputstream-",  # GNOME, before the rename
-        ".~lock.",
-        "~$",  # LibreOffice, Microsoft Office
-        ".#",  # Emacs locks
-    ),
-    "copy that is not complete": (".skilldrop-",),  # skilldrop's own, before the rename
+_KINDS = {name: kind for kind, names in _NAMES.items() for name in names}
+_STARTS = {
+    "._": _OF_SYSTEM,  # macOS resource forks
+    ".Trash-": _OF_SYSTEM,  # freedesktop.org
+    ".nfs": "deleted while open",
+    ".fuse_hidden": "deleted while open",
+    ".goutputstream-": _OF_EDITOR,  # GNOME, before the rename
+    ".~lock.": _OF_EDITOR,  # LibreOffice
+    "~$": _OF_EDITOR,  # Microsoft Office
+    ".#": _OF_EDITOR,  # Emacs locks
+    ".skilldrop-": _INCOMPLETE,  # skilldrop's own, before the rename
 }
-_ENDS: Mapping[str, tuple[str, ...]] = {
-    "copy that is not complete": (".part", ".partial", ".crdownload", ".tmp"),
-    "temporary file of an editor": (".swp", ".swo", "~"),  # vim, and backups of most editors
+_ENDS = {
+    **dict.fromkeys((".part", ".partial", ".crdownload", ".tmp"), _INCOMPLETE),
+    **dict.fromkeys((".swp", ".swo", "~"), _OF_EDITOR),  # vim, and backups of most editors
 }
+_ALL_STARTS, _ALL_ENDS = tuple(_STARTS), tuple(_ENDS)
 
 
 def is_junk(name: str) -> bool:
@@ -87,17 +61,14 @@ def is_junk(name: str) -> bool:
 
 def why_junk(name: str) -> str:
     """Return the kind of names for which a file or directory is ignored; "" if it is not."""
-    for kind, names in _NAMES.items():
-        if name in names:
-            return kind
-    for kind, starts in _STARTS.items():
-        if name.startswith(starts):
-            return kind
-    for kind, ends in _ENDS.items():
-        if name.endswith(ends):
-            return kind
+    if kind := _KINDS.get(name):
+        return kind
+    if name.startswith(_ALL_STARTS):
+        return next(kind for start, kind in _STARTS.items() if name.startswith(start))
+    if name.endswith(_ALL_ENDS):
+        return next(kind for end, kind in _ENDS.items() if name.endswith(end))
     is_auto_save = len(name) > 1 and name[0] == "#" == name[-1]  # of Emacs
-    return "temporary file of an editor" if is_auto_save else ""
+    return _OF_EDITOR if is_auto_save else ""
 
 
 def is_skill_md(name: str) -> bool:

@@ -63,21 +63,19 @@ _LINE = 200  # characters of a line before and after a password
 _DIGIT = re.compile(r"\d")
 _CAPITAL = re.compile("[A-Z]")
 _HEX = re.compile(r"[0-9a-f]{32,128}")
-searched((*_PATTERNS, *sorted(_SECRET_NAMES)))
+_SEARCHED = frozenset(searched((*_PATTERNS, *sorted(_SECRET_NAMES))))
 
 
 def secrets(text: str, words: Words) -> Iterator[re.Match[str]]:
     """Yield the first texts in the form of a secret; `words` are those found in the text."""
-    for word, offsets in words.items():
-        if pattern := _PATTERNS.get(word):
-            for at in offsets:
+    for word in [word for word in words if word in _SEARCHED]:
+        pattern = _PATTERNS.get(word)
+        for at in words[word]:
+            if pattern:
                 match = pattern.match(text, at)
                 if match and _is_secret(text, match):
                     yield match
-        elif word in _SECRET_NAMES:
-            for at in offsets:
-                if not _VALUE_FOLLOWS.match(text, at + len(word)):
-                    continue  # true of most
+            elif _VALUE_FOLLOWS.match(text, at + len(word)):  # false of most
                 match = _VALUE.search(text, max(at - 10, 0), at + 260)  # a name of two words
                 if match and match.start() <= at < match.end() and _is_value(text, match):
                     yield match

@@ -3,7 +3,8 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, LeftOutFile
@@ -31,8 +32,7 @@ _KIND_BY_FOLDER: Mapping[str, FileKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """Consistent state of a skill folder: SKILL.md in memory, every other file hashed."""
 
     path: str  # of the folder, relative to its root
@@ -44,8 +44,8 @@ class Snapshot:
     problems: tuple[Finding, ...]  # of reading: limits, links, special files …
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
     secrets: tuple[SecretFile, ...] = ()  # in files that are not left out
-    words: Mapping[str, Words] = field(default_factory=dict)  # found in texts, by path
-    large: Mapping[str, str] = field(default_factory=dict)  # texts that are judged, not stored
+    words: Mapping[str, Words] = MappingProxyType({})  # found in texts, by path
+    large: Mapping[str, str] = MappingProxyType({})  # texts that are judged, not stored
 
     @property
     def is_whole(self) -> bool:
@@ -82,8 +82,7 @@ def without_secrets(snapshot: Snapshot, rule: SecretRule) -> Snapshot:
         problems.append(kind.at(message, path=secret.path, line=secret.line))
     files = tuple(file for file in snapshot.files if file.path not in secrets)
     left_out = (LeftOutFile(path, "secret", secret.detail) for path, secret in secrets.items())
-    return replace(
-        snapshot,
+    return snapshot._replace(
         files=files,
         digest=digest(files) if snapshot.digest else None,
         problems=tuple(problems),
