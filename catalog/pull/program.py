@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode
 
+from catalog.pull import timer
 from catalog.pull.folder import Folder, NotPossible, Pulled
 from catalog.pull.site import Site, SiteError
 
@@ -66,6 +67,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     add("--repair", action="store_true", help="repair SKILL.md where agents would not load it")
     add("--token-file", type=Path, metavar="FILE", help="file with the token of a reader")
     add("--every", type=_seconds, metavar="TIME", help="repeat, such as every 15m, 2h or 1d")
+    add("--install-timer", action="store_true", help="let systemd repeat it, by default each 15m")
     add("--yes", action="store_true", help="ask nothing, and remove also most of the skills")
     add("--json", action="store_true", help="print the result as JSON")
     return result
@@ -76,6 +78,10 @@ def main(arguments: list[str] | None = None, program: str = "pull.pyz") -> int:
     given = _given(parser(program), arguments)
     folder = (given.folder or _usual()).expanduser()
     try:
+        if given.install_timer:
+            return timer.install(
+                given.site, folder, _repeated(given, folder), given.every, given.yes
+            )
         while True:
             begun = time.time()
             try:
@@ -87,6 +93,9 @@ def main(arguments: list[str] | None = None, program: str = "pull.pyz") -> int:
                 return code
             while time.time() < begun + given.every:
                 time.sleep(min(_LOOK, given.every))
+    except (NotPossible, SiteError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -99,7 +108,7 @@ def _given(parser: argparse.ArgumentParser, arguments: list[str] | None) -> argp
         known = [word for word in parser.format_help().split() if word.startswith("--")]
         near = [each for each in known if each.startswith(name)] or get_close_matches(name, known)
         parser.error(f"there is no {name}" + (f"; the nearest is {near[0]}" if near else ""))
-    if given.drop and given.every:
+    if given.drop and (given.every or given.install_timer):
         parser.error("--drop is for one pull; give it without a repetition")
     if given.all and (given.drop or _selection(given)):
         parser.error("--all takes every skill; give it without another selection")
@@ -216,6 +225,15 @@ def _progress(done: int, total: int) -> None:
 def _usual() -> Path:
     home = Path.home()
     return home / (".claude" if (home / ".claude").is_dir() else ".agents") / "skills"
+
+
+def _repeated(given: argparse.Namespace, folder: Path) -> list[str]:
+    """Return the arguments for a repetition without people."""
+    words = [given.site, str(folder.absolute()), *_words(_selection(given))]
+    words += [f"--{flag}" for flag in ("all", "repair") if getattr(given, flag)]
+    if given.token_file:
+        words += ["--token-file", str(given.token_file.expanduser().absolute())]
+    return words
 
 
 def _seconds(text: str) -> float:

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -239,6 +240,37 @@ def test_a_time_that_is_none_is_a_usage_error(time: str, tmp_path: Path) -> None
     done = skilldrop.run("pull", "http://127.0.0.1:9", tmp_path, f"--every={time}")
     assert done.returncode == 2
     assert "invalid time value" in done.stderr
+
+
+def test_a_timer_of_systemd_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: PullSite
+) -> None:
+    """Its units are right for systemd, which is told of them."""
+    log = tmp_path / "log"
+    systemctl = tmp_path / "bin/systemctl"
+    systemctl.parent.mkdir()
+    systemctl.write_text(f'#!/bin/sh\necho "$@" >>{log}\n')
+    systemctl.chmod(0o755)
+    done = skilldrop.run(
+        *("pull", served.url, tmp_path / "my skills", "--tag", "50%", "--every", "2h"),
+        *("--install-timer", "--yes"),
+        PATH=f"{systemctl.parent}:{os.environ['PATH']}",
+        XDG_CONFIG_HOME=str(tmp_path / "config"),
+    )
+    assert done.returncode == 0, done.stderr
+    service, unit = sorted((tmp_path / "config/systemd/user").iterdir())
+    assert "OnUnitActiveSec=7200" in unit.read_text()
+    assert f'"{tmp_path}/my skills" "--tag" "50%%"' in service.read_text()
+    assert log.read_text() == f"--user daemon-reload\n--user enable --now {unit.name}\n"
+
+
+def test_a_machine_without_systemd_is_told_of_the_other_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written."""
+    monkeypatch.setattr("catalog.pull.timer.shutil.which", lambda _: None)
+    done = skilldrop.run("pull", "http://127.0.0.1:9", tmp_path, "--install-timer", "--yes")
+    assert (done.returncode, "--every" in done.stderr) == (2, True)
 
 
 def test_a_repaired_skill_md_takes_the_place_of_one_that_agents_refuse(tmp_path: Path) -> None:
