@@ -17,7 +17,7 @@ from catalog.model.skill import FolderStats, Place, RootSpec, SkillRecord, Verdi
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 from catalog.writing.rows import derived
-from pipeline.roots import internal_errors
+from pipeline.roots import internal_errors, words
 from pipeline.roots.archives import reader as archives
 from pipeline.roots.local.folder import (
     UNLISTED,
@@ -237,7 +237,7 @@ def _judge_archive(
 
 
 def import_rules() -> None:
-    """Import the parser and all rules before the first folder is judged.
+    """Import the parser and all rules, and compile their words, before the first folder is judged.
 
     They take a quarter of a command's start, and a scan of unchanged folders does not need them.
     """
@@ -245,6 +245,7 @@ def import_rules() -> None:
     from pipeline.dialects.registry import profiles
 
     profiles()
+    words.found(b"")
 
 
 def judge_folder(

@@ -62,19 +62,24 @@ def verdicts(seen: Sequence[object]) -> list[str]:
 
 
 def test_no_folder_waits_for_imports(root: RootSpec) -> None:
-    """The service imports all rules at its start, and a scan before it forks its workers."""
+    """The service imports all rules at its start, and a scan before it forks its workers.
+
+    The search for their words is compiled then, too.
+    """
     program = (
         "import sys; from catalog.model.skill import RootSpec\n"
+        "from pipeline.roots import words\n"
         "from pipeline.roots.local.folder import Limits\n"
         "from pipeline.service.scanning.scanner import *\n"
-        "import_rules(); before = set(sys.modules)\n"
+        "import_rules(); before = set(sys.modules); compiled = words._search.cache_info().misses\n"
         "found = list(scan(ScanScope(RootSpec(sys.argv[1]), ('flat',), {}), "
         "ScanOptions(Limits(), 0.0)))\n"
-        "print(len(found), sorted(set(sys.modules) - before))\n"
+        "print(len(found), sorted(set(sys.modules) - before),"
+        " words._search.cache_info().misses - compiled)\n"
     )
     command = [sys.executable, "-c", program, root.path]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "1 []\n"
+    assert done.stdout == "1 [] 0\n"
 
 
 @pytest.mark.usefixtures("in_processes")
