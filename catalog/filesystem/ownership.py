@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
-from uuid import uuid4
 
 from catalog.filesystem.operations import DIRECTORY, FILE, directory, flags
 from catalog.model.errors import FolderNotOwned
@@ -23,11 +22,6 @@ class OwnedFolder(NamedTuple):
 
     path: Path
     kind: FolderKind
-
-
-def new_identity() -> str:
-    """Return a new identity for a catalog."""
-    return uuid4().hex
 
 
 def identity_of(folders: Iterable[OwnedFolder]) -> str | None:

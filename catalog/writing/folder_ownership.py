@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from uuid import uuid4
 
 from catalog.database.queries import Database
 from catalog.filesystem.ownership import (
     OwnedFolder,
     identity_of,
-    new_identity,
     opened,
     refuse_others,
 )
@@ -30,7 +30,7 @@ class FolderOwnership:
         A new catalog takes over the former identity, or that of the one that left the folders.
         """
         if not self.identity:
-            identity = former or identity_of(folders) or new_identity()
+            identity = former or identity_of(folders) or uuid4().hex
             self._db.execute("UPDATE health SET identity = ?", [identity])
         refuse_others(folders, self.identity)
 

@@ -5,27 +5,19 @@ from pathlib import Path
 
 from catalog.model.paths import is_utf8, os_path, text_path
 from pipeline.config.settings import Settings
-from pipeline.watch.settling import WatchUnit
 
 
 def skill_named(settings: Settings, asked: str) -> str:
     """Return the name of a skill as it is, and the absolute path of a folder in a root, as text."""
     # A path inside an archive is on no disk; a person writes it as the catalog shows it.
-    is_path = "/" in asked and os.path.lexists(asked.partition("!/")[0])
-    if is_path and (unit := unit_at(settings, Path(asked))):
-        path = f"{unit.root}/{unit.path}"
-        return path if os.path.lexists(asked) else os_path(path)
+    if "/" in asked and os.path.lexists(asked.partition("!/")[0]):
+        absolute = Path(asked).absolute()
+        real = Path(os.path.realpath(absolute))
+        for place in (real,) if ".." in absolute.parts else (absolute, real):
+            for root in settings.root_specs:
+                for base in (root.path, os.path.realpath(root.path)):
+                    if place.is_relative_to(base):
+                        below = text_path(str(place.relative_to(base)))
+                        path = str(Path(root.path, below))
+                        return path if os.path.lexists(asked) else os_path(path)
     return asked if is_utf8(asked) else text_path(asked)
-
-
-def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
-    """Return the unit at a path; None if the path lies in no root."""
-    absolute = path.absolute()
-    real = Path(os.path.realpath(absolute))
-    for place in (real,) if ".." in absolute.parts else (absolute, real):
-        for root in settings.root_specs:
-            for base in (root.path, os.path.realpath(root.path)):
-                if place.is_relative_to(base):
-                    below = str(place.relative_to(base))
-                    return WatchUnit(root.path, "" if below == "." else text_path(below))
-    return None

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, model_validator
@@ -21,16 +21,13 @@ def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-Profiles: TypeAlias = Annotated[tuple[str, ...], AfterValidator(_registered)]
-
-
 class RootSettings(Table):
     """Settings of one `[[roots]]` table: a directory to watch."""
 
     path: Root
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
-    profiles: Profiles = Field(
+    profiles: Annotated[tuple[str, ...], AfterValidator(_registered)] = Field(
         DEFAULT_PROFILES,
         description="a list of profiles; `skilldrop validate --help` lists them",
     )
@@ -106,29 +103,21 @@ def _seconds(value: object) -> object:
     return value
 
 
-GitUrl: TypeAlias = Annotated[
-    str, AfterValidator(_url), Field(description="the URL of a git repository, without credentials")
-]
-GitRef: TypeAlias = Annotated[
-    str, AfterValidator(_ref), Field(description="a branch, a tag or a commit")
-]
-GitPath: TypeAlias = Annotated[
-    str, AfterValidator(_inside), Field(description="the path of a folder in the repository")
-]
-Interval: TypeAlias = Annotated[
-    float,
-    BeforeValidator(_seconds),
-    Field(ge=LEAST, le=30 * 86_400, description='a time such as "5m", "30s" or "1h"'),
-]
-
-
 class GitRootSettings(RootSettings):
     """Settings of one `[[roots]]` table with `git`: the mirror of a repository."""
 
-    git: GitUrl
-    ref: GitRef | None = Field(None, description="a branch, a tag or a commit")
-    path: GitPath = ""  # type: ignore[assignment]  # in the repository, not on disk
-    every: Interval = 300.0
+    git: Annotated[str, AfterValidator(_url)] = Field(
+        description="the URL of a git repository, without credentials"
+    )
+    ref: Annotated[str, AfterValidator(_ref)] | None = Field(
+        None, description="a branch, a tag or a commit"
+    )
+    path: Annotated[str, AfterValidator(_inside)] = Field(  # type: ignore[assignment]  # not on disk
+        "", description="the path of a folder in the repository"
+    )
+    every: Annotated[float, BeforeValidator(_seconds)] = Field(
+        300.0, ge=LEAST, le=30 * 86_400, description='a time such as "5m", "30s" or "1h"'
+    )
     mirror_bytes: ByteSize = Field(ByteSize(2 * 2**30), gt=0, description=A_SIZE)
 
     def mirror_in(self, mirrors: Path) -> Mirror:

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias
 
@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from catalog.model.errors import NotPossible
 from catalog.model.finding import ALWAYS, Finding, FindingType
 from catalog.model.setting import Table
+from catalog.model.skill import Report
 from catalog.model.values import Severity
 from catalog.text.visible import with_plain_line_ends
 from pipeline.dialects.registry import DEFAULT_PROFILES, FINDING_TYPES, OF_PROFILES
@@ -149,31 +150,28 @@ def of_settings(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RootReport:
-    """The findings of skills that a catalog reports: without those that people leave out."""
-
-    ignored: frozenset[str] = frozenset()  # codes
-    severity: Mapping[str, Severity] = field(default_factory=dict)  # by code
-
-    def __call__(
-        self, findings: tuple[Finding, ...], texts: Mapping[str, str], document: str | None
-    ) -> tuple[Finding, ...]:
-        """Return the findings to report; comments of a skill leave out none about its safety."""
-        of_safety = {finding for finding in findings if finding.profile in (READING, SAFETY)}
-        paths = {document, *(finding.path for finding in findings if finding not in of_safety)}
-        named = {path: text for path, text in texts.items() if path in paths}
-        kept = of_safety.union(without_commented(findings, named, document)[0])
-        return tuple(
-            finding._replace(severity=self.severity.get(finding.code, finding.severity))
-            for finding in findings
-            if finding.code not in self.ignored and finding in kept
-        )
-
-
-def of_roots(settings: ValidateSettings) -> RootReport:
+def report_of_roots(settings: ValidateSettings) -> Report:
     """Return the report of roots by `ignore` and `severity`; their profiles select the rules."""
-    return RootReport(_codes_of(settings.ignore), _severities(settings))
+    return partial(_reported, _codes_of(settings.ignore), _severities(settings))
+
+
+def _reported(
+    ignored: frozenset[str],
+    severity: Mapping[str, Severity],
+    findings: tuple[Finding, ...],
+    texts: Mapping[str, str],
+    document: str | None,
+) -> tuple[Finding, ...]:
+    """Return the findings to report; comments of a skill leave out none about its safety."""
+    of_safety = {finding for finding in findings if finding.profile in (READING, SAFETY)}
+    paths = {document, *(finding.path for finding in findings if finding not in of_safety)}
+    named = {path: text for path, text in texts.items() if path in paths}
+    kept = of_safety.union(without_commented(findings, named, document)[0])
+    return tuple(
+        finding._replace(severity=severity.get(finding.code, finding.severity))
+        for finding in findings
+        if finding.code not in ignored and finding in kept
+    )
 
 
 def _severities(settings: ValidateSettings) -> dict[str, Severity]:

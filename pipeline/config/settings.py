@@ -33,7 +33,7 @@ from catalog.prompt_index.spec import IndexSpec
 from catalog.usage import database as usage_database
 from pipeline.config.hook import Hook
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
-from pipeline.config.selection import ValidateSettings, of_roots
+from pipeline.config.selection import ValidateSettings, report_of_roots
 from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.mirrors.mirror import Mirror
 from pipeline.roots.local.folder import Limits
@@ -182,7 +182,7 @@ class Settings(Table):
         specs = tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or (
             RootSpec(str(self.watched), profiles=DEFAULT_PROFILES),
         )
-        report = of_roots(self.validation)
+        report = report_of_roots(self.validation)
         if self.publish == "in-place":  # an edit cannot wait
             specs = tuple(replace(spec, review="none") for spec in specs)
         return tuple(replace(spec, report=report) for spec in specs)

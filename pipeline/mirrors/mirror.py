@@ -6,7 +6,7 @@ never sees a checkout that is not complete.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -185,7 +185,7 @@ class Mirror:
 
     def _check_out(self, git: Git, tree: str) -> None:
         with git.output("ls-tree", "-r", "-z", tree) as chunks:
-            if _count(chunks) > MOST_FILES:
+            if sum(chunk.count(b"\0") for chunk in chunks) > MOST_FILES:
                 raise PullFailed(f"it has more than {MOST_FILES} files")
         made = git.folder / "tree"
         with directory(git.folder) as work:
@@ -218,7 +218,3 @@ def _packs(repository: Path) -> int:
     with suppress(OSError):
         return sum(name.endswith(".pack") for name in os.listdir(repository / "objects" / "pack"))
     return 0
-
-
-def _count(chunks: Iterable[bytes]) -> int:
-    return sum(chunk.count(b"\0") for chunk in chunks)

@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -54,21 +54,11 @@ def index(_: object, db: Database, /, name: str, explain: bool, **options: Any) 
     built = query.build_index(db, spec)
     report = builder.report(spec, built)
     explanation = history.explain(db, spec, built) | {"counts": counts(db)} if explain else {}
-    return Answer(
-        {"text": built.text, "report": report, **explanation},
-        [table(report, explanation, width_of_terminal())] if explain else _whole(built.text),
-    )
-
-
-def _whole(text: str) -> Iterator[str]:
-    """Yield the text of an index, which ends with a line end, for a line of output."""
-    if text:
-        yield text.removesuffix("\n")
-
-
-def width_of_terminal() -> int | None:
-    """Return the width of the terminal on stdout; None if stdout is no terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    lines = built.text.split("\n")[:-1]
+    if explain:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        lines = [table(report, explanation, width)]
+    return Answer({"text": built.text, "report": report, **explanation}, lines)
 
 
 def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int | None) -> str:

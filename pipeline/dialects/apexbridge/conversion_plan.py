@@ -74,15 +74,11 @@ def plan(old: OldLayout) -> Plan:
     try:
         return planning.plan()
     except _NotConvertibleError as refused:
-        return Plan(findings=refused.findings, refused=True)
+        return Plan(findings=refused.args, refused=True)
 
 
 class _NotConvertibleError(Exception):
-    """The folder cannot be migrated as it is."""
-
-    def __init__(self, *findings: Finding) -> None:
-        super().__init__()
-        self.findings = findings
+    """The folder cannot be migrated as it is; its arguments are the findings that say why."""
 
 
 class _Planner:
