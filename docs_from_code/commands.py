@@ -5,8 +5,10 @@ from collections.abc import Collection, Mapping
 
 import click
 
+from catalog.pull import program as pull_program
 from catalog.reading.search.filters import BY_NAME
 from pipeline.cli.app import GROUPS, cli, command_named
+from pipeline.cli.commands import pull
 
 _OPENING = """\
 # Commands
@@ -50,4 +52,6 @@ def _section(command: click.Command, top: click.Context) -> str:
         more = f"\nAnd {said} of [`skilldrop {other}`](#skilldrop-{other}).\n"
     with click.Context(command, parent=top, info_name=command.name, **_INNER) as context:
         help_ = command.get_help(context)
+    if command.name == "pull":  # a program of its own, with a parser of its own
+        help_ = pull_program.parser(pull.NAME).format_help().rstrip()
     return f"## `skilldrop {command.name}`\n\n```text\n{help_}\n```\n{more}"

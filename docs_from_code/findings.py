@@ -19,7 +19,7 @@ waits for [review](../how-to/review-skills.md). The specification and the guides
 Skills; a finding without a source is skilldrop's own.
 
 Examples are lines of a file, or paths: those with - raise the finding, those with + do not. In
-them, → is a tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that
+them, → is a tab, [U+200B] and the like are invisible characters, <FF> and the like are bytes that
 are not UTF-8, and […] stands for omitted text.
 """
 

@@ -209,15 +209,15 @@ class Store:
         """Unpin a skill and publish the present content of its folder; see `decisions.unpin`."""
         return self._decided(lambda: decisions.unpin(self.db, skill, iso(at)), at)
 
-    def review(self, asked: review.Asked, decision: Decision) -> Row:
+    def review(self, skill: str, version: str | None, decision: Decision) -> Row:
         """Store a decision on a version, publish its consequences, and return the version's row.
 
         See `decisions.decide`.
         """
-        version = review.find(self.db, asked)
+        found = review.find(self.db, skill, version)
         at = datetime.fromisoformat(decision.decided_at)
-        self._decided(lambda: decisions.decide(self.db, version, decision), at)
-        return version
+        self._decided(lambda: decisions.decide(self.db, found, decision), at)
+        return found
 
     def prefer(self, folder: str, at: datetime) -> str:
         """Give the skill of a folder its name, publish it and return its skill_id.

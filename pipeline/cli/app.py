@@ -155,10 +155,6 @@ class _Group(click.Group):
     Global options may come before or after the command.
     """
 
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Return the names of the commands, by group."""
-        return list(self.commands)
-
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -51,13 +51,16 @@ def load(
     the file, the key and the error.
     """
     layers = _layers(config, watched, data)
+    values = _merged(layers)
     try:
-        return Settings(**_merged(layers))
+        return Settings(**values)
     except ValidationError as error:
         tables = _tables_of(Settings)
         match _problem(error)["loc"]:
-            case ("roots", int(number), *_) if "git" in _root(layers, number):
-                tables["roots"] = GitRootSettings
+            case ("roots", int(number), *_):
+                root = values["roots"][number]
+                if isinstance(root, dict) and "git" in root:
+                    tables["roots"] = GitRootSettings
         raise NotPossible(_sentence(error, layers, tables)) from None
 
 
@@ -127,11 +130,6 @@ def load_validation(config: Path | None = None) -> ValidateConfig:
 def _files_above(folder: Path) -> Iterator[Path]:
     for above in (folder, *folder.parents):
         yield from (file for name in (FILE_NAME, _PYPROJECT) if (file := above / name).is_file())
-
-
-def _root(layers: Sequence[_Layer], number: int) -> Any:
-    root = next(layer.values["roots"] for layer in layers if "roots" in layer.values)[number]
-    return root if isinstance(root, dict) else {}
 
 
 def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:

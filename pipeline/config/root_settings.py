@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, model_validator
@@ -15,19 +15,13 @@ from pipeline.dialects.registry import DEFAULT_PROFILES, OF_PROFILES
 from pipeline.mirrors.mirror import Mirror
 
 
-def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
-    if unknown := set(names).difference(OF_PROFILES):
-        raise ValueError(f"unknown profile: {', '.join(sorted(unknown))}")
-    return names
-
-
 class RootSettings(Table):
     """Settings of one `[[roots]]` table: a directory to watch."""
 
     path: Root
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
-    profiles: Annotated[tuple[str, ...], AfterValidator(_registered)] = Field(
+    profiles: tuple[Literal[tuple(OF_PROFILES)], ...] = Field(  # type: ignore[valid-type]
         DEFAULT_PROFILES,
         description="a list of profiles; `skilldrop validate --help` lists them",
     )

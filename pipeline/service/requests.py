@@ -14,7 +14,6 @@ from catalog.model.errors import CatalogBusy, NotPossible, RootUnreadable, Skill
 from catalog.model.values import Json
 from catalog.reading import told_skills
 from catalog.reading.skills import review, skill_facts, versions
-from catalog.reading.skills.review import Asked
 from catalog.text.humanize import iso
 from catalog.text.visible import visible
 from catalog.writing.decisions import Decision
@@ -86,9 +85,9 @@ def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
 
 def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     given = cast(dict[str, Any], arguments)
-    asked = Asked(given["skill"], given["version"] or None)
     at = iso(datetime.now(UTC))
-    row = store.review(asked, Decision(given["decision"], given["by"], at, given["why"] or None))
+    decision = Decision(given["decision"], given["by"], at, given["why"] or None)
+    row = store.review(given["skill"], given["version"] or None, decision)
     return review.outcome(store.db, row)
 
 

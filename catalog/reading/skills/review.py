@@ -18,13 +18,6 @@ from catalog.text import mentions
 from catalog.text.suggestions import closest, few, shown
 
 
-class Asked(NamedTuple):
-    """Version that a reviewer means."""
-
-    skill: str  # its name, bare name or skill_id, or its folder, absolute or in its root
-    version: str | None = None  # None for the newest one
-
-
 class Waiting(NamedTuple):
     """Version that waits for review, compared with the version that agents get."""
 
@@ -33,19 +26,21 @@ class Waiting(NamedTuple):
     is_cut: bool  # whether it has too much text, or too many hosts, to list all hosts
 
 
-def find(db: Database, asked: Asked) -> Row:
+def find(db: Database, skill: str, version: str | None) -> Row:
     """Return the row of the version that a reviewer means. Raises NotInCatalog.
 
-    One that replaced another in the queue is meant only if it is named: few can have seen it.
+    skill is its name, bare name or skill_id, or its folder, absolute or in its root. Without a
+    version, it is the newest one. One that replaced another in the queue is meant only if it is
+    named: few can have seen it.
     """
-    values = {"asked": asked.skill.rstrip("/"), "version": asked.version}
+    values = {"asked": skill.rstrip("/"), "version": version}
     rows = db.rows(_REVIEWED, values)
-    if not asked.version:
+    if not version:
         rows = [row for row in rows if row["review"] == "waits"] or rows
     rows = [row for row in rows if row["is_folder"]] or rows
     if len(rows) == 1:
         (row,) = rows
-        if asked.version or row["review"] != "waits" or not db.row(_REPLACING, row):
+        if version or row["review"] != "waits" or not db.row(_REPLACING, row):
             return row
         raise NotInCatalog(
             f"Version {row['version']} of {shown(row['name'])} replaced one that waited. Read its "
@@ -56,11 +51,11 @@ def find(db: Database, asked: Asked) -> Row:
         folders = [f"{row['root']}/{row['path']}" for row in rows]
         choice = f"name of one: {few(full)}" if len(full) > 1 else f"folder of one: {few(folders)}"
         raise NotInCatalog(f"{len(rows)} skills are meant; give the {choice}.")
-    version = f"version {shown(asked.version)}" if asked.version else "version that needs a review"
+    missing = f"version {shown(version)}" if version else "version that needs a review"
     names = [name for (name,) in db.execute(f"SELECT DISTINCT s.name FROM {AWAITING_REVIEW}")]
-    if near := closest(asked.skill, names) or names:
-        raise NotInCatalog(f"{shown(asked.skill)} has no {version}. These wait: {few(near)}.")
-    raise NotInCatalog(f"{shown(asked.skill)} has no {version}, and nothing waits for review.")
+    if near := closest(skill, names) or names:
+        raise NotInCatalog(f"{shown(skill)} has no {missing}. These wait: {few(near)}.")
+    raise NotInCatalog(f"{shown(skill)} has no {missing}, and nothing waits for review.")
 
 
 def waiting(db: Database, *, limit: int = -1, offset: int = 0) -> list[Waiting]:

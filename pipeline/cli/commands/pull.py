@@ -7,19 +7,7 @@ from catalog.pull import program
 NAME = "skilldrop pull"
 
 
-class _Pull(click.Command):
-    """Command whose help is that of the program."""
-
-    def get_help(self, context: click.Context) -> str:
-        """Return the help of the program."""
-        return program.parser(NAME).format_help().rstrip()
-
-
-@click.command(
-    cls=_Pull,
-    help=program.DESCRIPTION,
-    context_settings={"ignore_unknown_options": True, "help_option_names": []},
-)
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def pull(arguments: tuple[str, ...]) -> int:
     """Keep the published skills of a site in a folder."""

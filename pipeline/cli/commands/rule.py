@@ -12,6 +12,7 @@ import yaml
 
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
 from catalog.model.values import Acceptance
+from catalog.text.visible import visible
 from pipeline.authoring.code_fixes import FIXES, RENAMED
 from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY
@@ -31,6 +32,7 @@ REJECTS: Mapping[frozenset[Acceptance], str] = {
     NEVER: "never rejects",
 }
 """Consequence of a finding, by the acceptances under which it rejects."""
+_BYTE = re.compile("[\udc80-\udcff]")  # as `surrogateescape` decodes one that is not UTF-8
 _LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 OMITTED = "[…]"
 """Mark in bad lines for a long text that is not shown."""
@@ -52,18 +54,9 @@ class Example:
 
 
 def _shown(lines: str) -> str:
-    return "".join(map(_visible, lines.rstrip("\n")))
-
-
-def _visible(character: str) -> str:
-    if character == "\t":
-        return "→"
-    if character.isprintable() or character == "\n":
-        return character
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as `surrogateescape` decodes it
-        return f"<{code - 0xDC00:02X}>"
-    return f"<U+{code:04X}>"
+    """Return lines with → for a tab, and codes for bytes that are not UTF-8 and the like."""
+    text = _BYTE.sub(lambda byte: f"<{ord(byte[0]) - 0xDC00:02X}>", lines.rstrip("\n"))
+    return "\n".join(map(visible, text.replace("\t", "→").split("\n")))
 
 
 @cache
@@ -96,15 +89,11 @@ def rule(code: str | None) -> None:
         near = difflib.get_close_matches(code, REGISTRY, n=1)
         hint = f"did you mean {near[0]}?" if near else "`skilldrop rule` lists all codes."
         raise click.UsageError(f"There is no finding {code!r}; {hint}")
-    terminal.echo(page(REGISTRY[code]))
+    terminal.echo("\n".join(_page(REGISTRY[code])))
 
 
-def page(kind: FindingType) -> str:
-    """Return the page as Markdown that is easy to read as plain text."""
-    return "\n".join(_parts(kind))
-
-
-def _parts(kind: FindingType) -> Iterator[str]:
+def _page(kind: FindingType) -> Iterator[str]:
+    """Yield the parts of the page, as Markdown that is easy to read as plain text."""
     yield f"# {kind.code}\n\n{kind.summary}\n"
     why = _LINK.sub(r"\1", PURPOSES[kind.profile])
     yield f"- Why: {why}"

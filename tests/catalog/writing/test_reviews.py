@@ -16,7 +16,6 @@ from catalog.reading import status as reading_status
 from catalog.reading.files.published import package_of
 from catalog.reading.search import word_search
 from catalog.reading.skills import review
-from catalog.reading.skills.review import Asked
 from catalog.reading.skills.versions import history
 from catalog.text.humanize import iso
 from catalog.writing.decisions import Decision
@@ -50,9 +49,8 @@ def decide(
     world: World, decision: str, skill: str = "a", version: str | None = None, seconds: int = 9
 ) -> None:
     """Decide on a version as Ana."""
-    asked = Asked(skill, version)
     made = Decision(decision, "ana", iso(later(seconds)), "Read it.")  # type: ignore[arg-type]
-    world.store.review(asked, made)
+    world.store.review(skill, version, made)
     world.log()
 
 

@@ -65,8 +65,8 @@ def test_a_shell_completes_commands_and_their_options() -> None:
     """Names are completed with their help; after a command its own options and choices are."""
     shell = ShellComplete(cli, {}, "skilldrop", "_SKILLDROP_COMPLETE")
     found = shell.get_completions([], "re")
-    assert [item.value for item in found] == ["remove", "restore", "read", "review", "reconcile"]
-    assert found[0].help == "Move a skill to the trash"
+    assert [item.value for item in found] == ["read", "reconcile", "remove", "restore", "review"]
+    assert found[2].help == "Move a skill to the trash"
     assert [item.value for item in shell.get_completions(["validate", "--format"], "g")] == [
         "github"
     ]

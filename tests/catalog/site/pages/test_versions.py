@@ -7,7 +7,6 @@ from urllib.parse import unquote
 
 from catalog.model.finding import Finding
 from catalog.model.skill import RootSpec
-from catalog.reading.skills.review import Asked
 from catalog.site.pages import versions as review_page
 from catalog.text.humanize import iso
 from catalog.writing.decisions import Decision
@@ -29,7 +28,7 @@ def fill(catalog: Path, *, decision: str = "") -> None:
     store.apply([changed, judged("new-one", "Is new.")], trigger="event", at=NOON)
     for name in ("word-count", "new-one") if decision else ():
         made = Decision(decision, "ana", iso(NOON), "<i>Why")  # type: ignore[arg-type]
-        store.review(Asked(name), made)
+        store.review(name, None, made)
     store.close()
 
 
@@ -73,7 +72,7 @@ def test_a_host_is_new_where_no_skill_has_it(site: Site, catalog: Path) -> None:
     rooted(store, RootSpec(ROOT, review="always"), RootSpec("/company", "enterprise"))
     known = judged("zz-large", "x" * 900, body="https://known.dev/a\n", allowed_tools="Bashful")
     store.apply([known], trigger="event", at=NOON)
-    store.review(Asked("zz-large"), Decision("approved", "ana", iso(NOON), ""))
+    store.review("zz-large", None, Decision("approved", "ana", iso(NOON), ""))
     body = "https://known.dev/b https://unheard.dev http://www.w3.org/2000/svg\n"
     store.apply([judged("word-count", "Counts.", body=body)], trigger="event", at=NOON)
     store.close()
