@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from catalog.model.values import Json
@@ -80,23 +80,29 @@ class Writer(Database):
         """Return a table to write rows to."""
         return self._tables.table(name)
 
-    def insert(
-        self, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]], conflict: str = ""
-    ) -> None:
-        """Insert rows of these columns; `conflict` is an upsert clause. Raises sqlite3.Error.
+    def insert(self, table: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Insert rows of these columns. Raises sqlite3.Error.
 
         sqlite-utils looks at the table and at each value first, which costs more than the insert.
-        At each statement, full-text tables write what they have gathered, so one has many rows:
-        a power of two, so that SQLite compiles few statements.
         """
-        begin = f"INSERT INTO {table} ({columns(names)}) VALUES "
-        values = f"({', '.join('?' * len(names))})"
-        start = 0
-        while left := min(len(rows) - start, ROWS_IN_A_STATEMENT):
-            end = start + (1 << left.bit_length() - 1)
-            sql = f"{begin}{', '.join([values] * (end - start))}{conflict}"
-            self.execute(sql, list(chain.from_iterable(rows[start:end])))
-            start = end
+        values = ", ".join("?" * len(names))
+        self.conn.executemany(f"INSERT INTO {table} ({columns(names)}) VALUES ({values})", rows)
+
+    def insert_searched(
+        self, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]], conflict: str = ""
+    ) -> None:
+        """Insert rows of a table whose triggers fill a full-text table; `conflict` is for upserts.
+
+        That one writes a part at each statement. So a statement has many rows, a power of two of
+        which LIMIT takes the given ones: SQLite compiles few statements.
+        """
+        for start in range(0, len(rows), ROWS_IN_A_STATEMENT):
+            some = rows[start : start + ROWS_IN_A_STATEMENT]
+            size = 1 << (len(some) - 1).bit_length()
+            values = ", ".join([f"({', '.join('?' * len(names))})"] * size)
+            unused = repeat(None, (size - len(some)) * len(names))
+            begin = f"INSERT INTO {table} ({columns(names)}) SELECT * FROM (VALUES {values})"
+            self.execute(f"{begin} LIMIT ?{conflict}", [*chain(*some, unused), len(some)])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

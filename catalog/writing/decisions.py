@@ -10,7 +10,6 @@ from catalog.reading.lookup import find_skill
 from catalog.reading.skills import versions as reading_versions
 from catalog.reading.skills.versions import find_version
 from catalog.text.suggestions import shown
-from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import derived, reviews, shadowing
 from catalog.writing.rows.unit_of_work import NO_NAME, PRESENT
@@ -179,7 +178,7 @@ def _note(db: Writer, skill: Row, change: Return, version: int) -> None:
     outcome, detail, at = change
     at = max(at, skill["last_changed"])
     note = Ingestion(*place, None, "command", outcome, detail, version, at)
-    events.add_ingestions(db, [note])
+    db.insert("ingestions", note._fields, [note])
 
 
 _UNPUBLISHED = """

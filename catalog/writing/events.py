@@ -26,11 +26,6 @@ class Ingestion(NamedTuple):
     steps: str = "[]"  # JSON list of step traces
 
 
-def add_ingestions(db: Writer, ingestions: Sequence[Ingestion]) -> None:
-    """Add rows, in the caller's transaction. Raises sqlite3.Error."""
-    db.insert("ingestions", Ingestion._fields, ingestions)
-
-
 BATCH = 1000
 """Maximum number of events in one delivery."""
 

@@ -116,7 +116,8 @@ def write(
             f" FROM {_CURRENT} WHERE json_extract(v.described, '$.{name}') IS NOT NULL",
             ids,
         )
-    db.insert("skill_text", tuple(TABLES["skill_text"]), _search_texts(db, ids, made or {}))
+    texts = _search_texts(db, ids, made or {})
+    db.insert_searched("skill_text", tuple(TABLES["skill_text"]), texts)
 
 
 def _search_texts(

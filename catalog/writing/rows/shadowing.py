@@ -15,7 +15,6 @@ from catalog.model.naming import bare_name, is_slug
 from catalog.model.paths import last_name
 from catalog.model.values import LEVELS, IngestionOutcome, Trigger
 from catalog.text.humanize import iso
-from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import references
 
@@ -67,7 +66,7 @@ def decide(
         decided,
     )
     db.conn.executemany("UPDATE skills SET name_since = ? WHERE id = ?", named)
-    events.add_ingestions(db, changes)
+    db.insert("ingestions", Ingestion._fields, changes)
     references.resolve(db, skill_ids)
 
 

@@ -1,7 +1,7 @@
 """Unit of work of a batch: the stored rows of its skills, and the new rows to write."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -19,7 +19,6 @@ from catalog.reading.skills import references as reading_references
 from catalog.reading.skills import versions
 from catalog.text.humanize import iso
 from catalog.text.suggestions import few
-from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import derived, reviews, sources, version_changes
 
@@ -51,7 +50,6 @@ class UnitOfWork:
         self.contested: set[str] = set()  # each skill_id whose active skill must be decided again
         # Rows to write, and skills and versions to change
         self._skills: list[Row] = []
-        self._known: list[tuple[int]] = []  # those of them that had a row
         self._versions: list[Row] = []
         self._files: list[Row] = []
         self._findings: list[derived.FindingRow] = []
@@ -150,8 +148,6 @@ class UnitOfWork:
         if row["status"] not in PRESENT or row["skill_id"] != base.get("skill_id"):
             row |= NO_NAME
         self._skills.append(row)
-        if old:
-            self._known.append((row["id"],))
         self._findings += [derived.finding_row(row["id"], *place, finding) for finding in findings]
         if old or outcome != "rejected":
             self.contested |= {row["skill_id"], (old or row)["skill_id"]}
@@ -276,16 +272,18 @@ class UnitOfWork:
         execute = self.db.conn.executemany
         self._name_versions()
         sources.assign(self.db, self._skills, self.old.values(), self._repositories)
-        execute("DELETE FROM findings WHERE skill = ?", self._known)
+        execute("DELETE FROM findings WHERE skill = :id", self._skills)
         # Setting the id, too, would let SQLite look through all skills for references to it.
         changed = [name for name in TABLES["skills"] if name != "id"]
         assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in changed)
-        self._insert("skills", self._skills, f" ON CONFLICT (id) DO UPDATE SET {assignments}")
+        self.db.insert_searched(
+            *_table("skills", self._skills), f" ON CONFLICT (id) DO UPDATE SET {assignments}"
+        )
         self._write_content()
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self._superseded)
         self.db.insert("findings", derived.FINDING_COLUMNS, self._findings)
         derived.write(self.db, self.described, self._texts)
-        events.add_ingestions(self.db, self._ingestions)
+        self.db.insert("ingestions", Ingestion._fields, self._ingestions)
 
     def _name_versions(self) -> None:
         """Name each version by its time, later than all others of its skill_id."""
@@ -308,11 +306,11 @@ class UnitOfWork:
         ids = self._text_ids(wanted)
         for row in self._versions:
             row["text_id"] = ids[row["skill_md_hash"]]
-        self._insert("versions", self._versions)
+        self.db.insert(*_table("versions", self._versions))
         for file in self._files:
             has_text = file["text"] is not None or file["kind"] == "skill_md"
             file["text_id"] = ids.get(file["sha256"]) if has_text else None
-        self._insert("files", self._files)
+        self.db.insert(*_table("files", self._files))
 
     def _text_ids(self, texts: Mapping[str, str]) -> dict[str, int]:
         """Store texts, by hash, that are not stored yet; return the id of each by its hash."""
@@ -327,10 +325,11 @@ class UnitOfWork:
         self.db.insert("texts", tuple(TABLES["texts"]), new)
         return ids | {sha256: text_id for text_id, sha256, _ in new}
 
-    def _insert(self, table: str, rows: Iterable[Row], conflict: str = "") -> None:
-        """Insert rows; a missing column is NULL, and SQLite gives a missing id."""
-        names = tuple(TABLES[table])
-        self.db.insert(table, names, [list(map(row.get, names)) for row in rows], conflict)
+
+def _table(name: str, rows: Iterable[Row]) -> tuple[str, Sequence[str], list[list[Any]]]:
+    """Return a table with its columns and rows; a missing one is NULL, and SQLite gives the id."""
+    names = tuple(TABLES[name])
+    return name, names, [list(map(row.get, names)) for row in rows]
 
 
 def _new_ids(db: Database, table: str) -> Iterator[int]:

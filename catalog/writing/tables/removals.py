@@ -8,7 +8,6 @@ from typing import NamedTuple
 from catalog.database.queries import Writer, to_json
 from catalog.model.values import HeldCause, Trigger
 from catalog.text.humanize import iso
-from catalog.writing import events
 from catalog.writing.events import Ingestion
 
 
@@ -82,13 +81,11 @@ class Removals:
                 [(iso(at), message, reason.cause, skill) for skill, _ in rows],
             )
             changed = self._db.execute(_SET_CHANGED, [iso(at), json.dumps(new)]).fetchall()
-            events.add_ingestions(
-                self._db,
-                [
-                    Ingestion(skill, root, path, scan, trigger, "held", message, None, moment)
-                    for skill, path, moment in sorted(changed)
-                ],
-            )
+            held = [
+                Ingestion(skill, root, path, scan, trigger, "held", message, None, moment)
+                for skill, path, moment in sorted(changed)
+            ]
+            self._db.insert("ingestions", Ingestion._fields, held)
         return len(new)
 
     def held(self) -> int:

@@ -80,3 +80,16 @@ def test_the_position_of_a_body_is_exact(tmp_path: Path, body: str, line_end: st
     assert store.db.execute("SELECT body FROM searched_texts").fetchall() == [(body,)]
     check(store)
     store.close()
+
+
+def test_a_batch_adds_one_part_to_each_index() -> None:
+    """Searches look into each part, and SQLite joins them later at a cost."""
+    store = rooted(Store.in_memory())
+    batch = [judged(f"skill-{number}") for number in range(100)]
+    store.apply(batch, trigger="command", at=NOON)
+    for table in ("skills_fts", "skill_text_fts"):
+        parts = store.db.execute(f"SELECT count(DISTINCT segid) FROM {table}_idx").fetchone()
+        assert parts == (1,)
+        assert store.db.execute(f"SELECT count(*) FROM {table}_docsize").fetchone() == (100,)
+    check(store)
+    store.close()
