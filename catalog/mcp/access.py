@@ -43,20 +43,6 @@ def in_thread(
     return handler
 
 
-def _after_cursor(listed: str, params: PaginatedRequestParams | None) -> int | None:
-    """Return the number in the cursor of a request for a list, or None without a cursor.
-
-    Raises MCPError for a cursor that is not one of this list.
-    """
-    cursor = params.cursor if params else None
-    if cursor is None:
-        return None
-    match = re.fullmatch(rf"{listed}-([0-9]{{1,18}})", cursor, re.ASCII)
-    if match is None:
-        raise unknown_cursor(listed)
-    return int(match[1])
-
-
 def unknown_cursor(listed: str) -> MCPError:
     """Return the error for a cursor that no list has given."""
     return MCPError(
@@ -92,7 +78,12 @@ class CatalogAccess:
         They are in the order of an index. listed is the name of the list, for its cursors. Raises
         MCPError.
         """
-        after = _after_cursor(listed, params)
+        after = None
+        if params and params.cursor is not None:
+            match = re.fullmatch(rf"{listed}-([0-9]{{1,18}})", params.cursor)
+            if match is None:
+                raise unknown_cursor(listed)
+            after = int(match[1])
         with protocol_errors(), self.open() as db:
             try:
                 rows, last = offered.page(db, starter, PAGE, after)

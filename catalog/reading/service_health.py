@@ -186,16 +186,15 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
 
 def headline(state: Mapping[str, Any], health: Health, now: datetime) -> str:
     """Return the health in a few words, for the header of every page."""
-    scanned = _scanned(state["health"], now).removeprefix("last full scan ")
     if health.tone == "bad":
         return "Needs attention"
-    if health.tone == "quiet":
-        return f"Not watching, scanned {scanned}".replace("scanned no", "no")
-    if not health.is_decided:
-        return f"Somebody has to decide, scanned {scanned}".replace("scanned no", "no")
     pending = state["health"]["pending_count"]
-    now_doing = f"Taking in {count(pending, 'change')}" if pending else "Up to date"
-    return f"{now_doing}, scanned {scanned}".replace("scanned no", "no")
+    words = f"Taking in {count(pending, 'change')}" if pending else "Up to date"
+    if health.tone == "quiet":
+        words = "Not watching"
+    elif not health.is_decided:
+        words = "Somebody has to decide"
+    return f"{words}, {_scanned(state['health'], now).replace('last full scan', 'scanned')}"
 
 
 def _waiting(state: Mapping[str, Any], troubles: Sequence[object]) -> str:

@@ -47,7 +47,7 @@ def _after_sentence(text: str, limit: int) -> str:
     best = ""
     for match in _SENTENCE_END.finditer(text[: limit + 1]):
         whole = text[: match.end()]
-        cut = f"{whole}{'' if _is_wide(whole[-1]) else ' '}{ELLIPSIS}"
+        cut = f"{whole}{'' if _WIDE.match(whole[-1]) else ' '}{ELLIPSIS}"
         if len(cut) <= limit:
             best = cut
     return best
@@ -65,10 +65,6 @@ def _anywhere(text: str, end: int) -> str:
     while end and _attaches(text[end]):
         end -= 1
     return text[:end]
-
-
-def _is_wide(char: str) -> bool:
-    return bool(_WIDE.match(char))
 
 
 def _attaches(char: str) -> bool:

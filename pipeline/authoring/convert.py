@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from catalog.model import paths as model_paths
-from catalog.model.errors import NotPossible, RootUnreadable
+from catalog.model.errors import NotPossible
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.roots.codes import OUTSIDE_SKILLS, SKILL_MD_MISSING
+from pipeline.authoring.targets import SearchedPlace, target_of
+from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local.folder import Folder, LooseFinding
 from pipeline.roots.snapshot import Snapshot
-from pipeline.roots.source import is_skill_folder, open_source
+from pipeline.roots.source import open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.profile import Dialect, OldLayout, Plan
 
@@ -62,42 +63,27 @@ def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator
     The plan of a folder that cannot be converted contains the reason. Raises RootUnreadable and
     NotPossible; at once if a path is unsuitable.
     """
-    targets = [_target(path) for path in paths]
-    for path, (root, under) in zip(paths, targets, strict=True):
-        if options.output and (options.output.resolve()).is_relative_to(root / under):
+    targets = [target_of(path) for path in paths]
+    for target in targets:
+        if options.output and options.output.resolve().is_relative_to(target.named):
             raise NotPossible(
-                f"The output {options.output} is inside {path}, which is to be converted; "
+                f"The output {options.output} is inside {target.name}, which is to be converted; "
                 "choose another with --output."
             )
-    return chain.from_iterable(_below(root, under, options) for root, under in targets)
+    return chain.from_iterable(_below(target, options) for target in targets)
 
 
-def _target(path: Path) -> tuple[Path, str]:
-    """Return a root and a path in it; the root of a skill folder is its parent."""
-    real = Path(os.path.realpath(path))
-    if not real.is_dir():
-        raise RootUnreadable(f"{model_paths.text_path(str(path))} is not a folder.")
-    if is_skill_folder(real):
-        return real.parent, model_paths.text_path(real.name)
-    return real, ""
-
-
-def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[ConversionResult]:
-    with open_source(root) as source:
-        entries = [  # all at once, because conversion creates folders
-            entry
-            for entry in source.walk(under)
-            if not isinstance(entry, LooseFinding) or entry.finding.code not in OUTSIDE_SKILLS
-        ]
+def _below(target: SearchedPlace, options: ConversionOptions) -> Iterator[ConversionResult]:
+    entries = target.entries()  # all at once, because conversion creates folders
     for entry in entries:
         if isinstance(entry, Folder):
-            yield _converted(root, entry, options)
+            yield _converted(target.root, entry, options)
             continue
-        path = str(root / model_paths.os_path(entry.path.removesuffix("!")))
+        path = str(target.root / model_paths.os_path(entry.path.removesuffix("!")))
         finding = entry.finding if isinstance(entry, LooseFinding) else _ARCHIVE
         yield _refused(ConversionResult(path, path), finding)
     if not entries:
-        yield _refused(ConversionResult(str(root), str(root)), SKILL_MD_MISSING.at())
+        yield _refused(ConversionResult(target.named, target.named), SKILL_MD_MISSING.at())
 
 
 _ARCHIVE = FOLDER_UNREADABLE.at(

@@ -117,14 +117,14 @@ def load_validation(config: Path | None = None) -> ValidateConfig:
             values = values.get(key) if isinstance(values, dict) else None
         if values is None:
             continue
-        source = str(file.relative_to(here) if file.is_relative_to(here) else file)
         try:
             settings = ValidateSettings.model_validate(values)
         except ValidationError as error:
+            source = str(file.relative_to(here) if file.is_relative_to(here) else file)
             layer, tables = _Layer(source, {"validate": values}), {"validate": ValidateSettings}
             raise NotPossible(_sentence(error, [layer], tables, "validate")) from None
-        return ValidateConfig(settings, file.resolve().parent, source)
-    return ValidateConfig(ValidateSettings(), here, "the defaults")
+        return ValidateConfig(settings, file.resolve().parent)
+    return ValidateConfig(ValidateSettings(), here)
 
 
 def _files_above(folder: Path) -> Iterator[Path]:
@@ -191,16 +191,13 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("watched", "data", "outcomes"):
         if key in absolute:
             absolute[key] = _joined(folder, absolute[key])
-    for key in _TABLES_WITH_PATHS:
+    for key in ("roots", "links"):
         tables = absolute.get(key)
         if isinstance(tables, list):
             absolute[key] = [_with_absolute(folder, table) for table in tables]
         else:
             absolute |= {key: _with_absolute(folder, tables)} if key in absolute else {}
     return absolute
-
-
-_TABLES_WITH_PATHS = ("roots", "links")
 
 
 def _with_absolute(folder: Path, table: object) -> object:

@@ -60,11 +60,10 @@ class ValidateSettings(Table):
 
 
 class ValidateConfig(NamedTuple):
-    """Settings of `[validate]` in force, with their source."""
+    """Settings of `[validate]` in force, with their place."""
 
     settings: ValidateSettings
     folder: Path  # real path; patterns are relative to it
-    source: str  # name of the file for messages
 
 
 ALL = "all"

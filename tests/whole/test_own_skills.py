@@ -10,7 +10,7 @@ from tests.support.paths import REPOSITORY
 
 def findings(folder: Path) -> list[str]:
     """Return the findings in the skills below a folder, as `validate` reports them."""
-    select = of_settings(ValidateConfig(ValidateSettings(), folder, ""), ValidateSettings())
+    select = of_settings(ValidateConfig(ValidateSettings(), folder), ValidateSettings())
     judged = judge_paths([folder], select=select, cores=1)
     return [f"{found.code} {one.place(found)}" for one in judged for found in one.findings]
 

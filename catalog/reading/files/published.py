@@ -42,7 +42,11 @@ class PublishedFile:
     @property
     def media_type(self) -> str:
         """Media type by its ending; not a promise that a browser may show it."""
-        return _media_type(self.path, is_text=self.is_text)
+        # With "./" in front, a name like "data:text/html,x" is not taken for a URL.
+        guessed, packed = _by_ending().guess_type(f"./{self.path}".lower())
+        if packed:
+            return _PACKED.get(packed, "application/octet-stream")
+        return guessed or ("text/plain" if self.is_text else "application/octet-stream")
 
 
 @dataclass(frozen=True)
@@ -238,15 +242,6 @@ def _suggest_files(package: Package, asked: str) -> str:
 
 
 # Media types
-
-
-def _media_type(path: str, *, is_text: bool) -> str:
-    # With "./" in front, a name like "data:text/html,x" is not taken for a URL.
-    guessed, packed = _by_ending().guess_type(f"./{path}".lower())
-    if packed:
-        return _PACKED.get(packed, "application/octet-stream")
-    return guessed or ("text/plain" if is_text else "application/octet-stream")
-
 
 _PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
 

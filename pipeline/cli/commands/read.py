@@ -66,8 +66,10 @@ def read(
             f"{whole.path} is {whole.media_type}, not text: write it to a file with > NAME, or "
             "print it with --json."
         )
+    elif whole.encoding == "base64":
+        _print(base64.b64decode(whole.text))
     else:
-        _print(_bytes(whole))
+        _print(whole.text.encode(whole.encoding))
     if settings.usage_path:
         _count(settings.usage_path, whole)
 
@@ -83,13 +85,6 @@ def _count(path: Path, file: SkillFile) -> None:
     except (sqlite3.Error, CatalogUnusable) as error:
         if os.access(path.parent, os.W_OK):
             click.echo(f"skilldrop: This read is not counted: {path}: {error}", err=True)
-
-
-def _bytes(file: SkillFile) -> bytes:
-    """Return the bytes of a file as they are on disk."""
-    if file.encoding == "base64":
-        return base64.b64decode(file.text)
-    return file.text.encode(file.encoding)
 
 
 def _print(data: bytes) -> None:

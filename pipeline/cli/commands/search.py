@@ -14,11 +14,9 @@ from catalog.model import naming
 from catalog.model.fields import DECLARED
 from catalog.reading.search import filters, skill_lists, word_search
 from catalog.reading.search.filters import Filters
-from catalog.reading.search.hits import Hit
 from catalog.reading.search.word_search import Results
 from catalog.reading.skills import review, skill_facts
 from catalog.site import address
-from catalog.text import suggestions
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import with_filters
@@ -81,25 +79,17 @@ def search_(
 def _hits(results: Results) -> Iterator[str]:
     """Yield two lines for each hit, and one about other skills of its name."""
     if not results.hits:
-        yield "No skill found." if results.why_empty else _NO_HIT
+        yield "No skill found." if results.why_empty else "No active skill has any of these words."
     for hit in results.hits:
-        yield from _hit(hit)
-
-
-def _hit(hit: Hit) -> Iterator[str]:
-    status = "" if hit.status == "active" else f" ({hit.status})"
-    yield click.style(visible(hit.name), bold=True) + status
-    yield f"    {visible(hit.snippet)}"
-    if status:
-        yield f"    {visible(hit.location)}"
-    if hit.others.count:
-        places = suggestions.few(hit.others.first) + (
-            " …" if hit.others.count > len(hit.others.first) else ""
-        )
-        yield f"    +{counted(hit.others.count, 'other')} of this name: {places}"
-
-
-_NO_HIT = "No active skill has any of these words."
+        status = "" if hit.status == "active" else f" ({hit.status})"
+        yield click.style(visible(hit.name), bold=True) + status
+        yield f"    {visible(hit.snippet)}"
+        if status:
+            yield f"    {visible(hit.location)}"
+        if others := hit.others.count:
+            more = " …" if others > len(hit.others.first) else ""
+            places = few(hit.others.first) + more
+            yield f"    +{counted(others, 'other')} of this name: {places}"
 
 
 @click.command(name="list")

@@ -168,7 +168,7 @@ def test_a_document_that_is_a_link_is_replaced_not_followed(
 def test_a_wrong_path_is_reported_in_one_sentence(tmp_path: Path, skill: SkillWriter) -> None:
     """A path that is no folder, an output inside it, an output that is something else."""
     skill(tmp_path / "skills" / "dice")
-    with pytest.raises(RootUnreadable, match="is not a folder"):
+    with pytest.raises(RootUnreadable, match="neither a folder"):
         migrated(tmp_path / "nothing")
     with pytest.raises(NotPossible, match="is inside"):
         migrated(tmp_path, output=tmp_path / "new")
@@ -216,4 +216,4 @@ def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
     assert skilldrop("skills", "--output", "out4").returncode == 0
     assert skilldrop("skills", "--output", "out5", "--validate").returncode == 1
     missing = skilldrop("nowhere")
-    assert (missing.returncode, "is not a folder" in missing.stderr) == (2, True)
+    assert (missing.returncode, "neither a folder" in missing.stderr) == (2, True)

@@ -219,9 +219,7 @@ def test_a_comment_in_another_file_leaves_out_its_findings_alone(
             "scripts/b.sh": f"{command}\n",
         },
     )
-    select = selection.of_settings(
-        ValidateConfig(ValidateSettings(), folder, ""), ValidateSettings()
-    )
+    select = selection.of_settings(ValidateConfig(ValidateSettings(), folder), ValidateSettings())
     (judgement,) = judged(folder, select=select)
     assert [(each.code, each.path) for each in judgement.findings] == [
         ("download-run", "scripts/b.sh")

@@ -21,7 +21,7 @@ BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
 
 def selected(folder: Path, *options: tuple[str, ...], **settings: object) -> CodeSelection:
     """Return the selection of options (select, ignore) and settings."""
-    config = ValidateConfig(ValidateSettings.model_validate(settings), folder, "skilldrop.toml")
+    config = ValidateConfig(ValidateSettings.model_validate(settings), folder)
     keys = ("select", "ignore")
     return of_settings(config, ValidateSettings(**dict(zip(keys, options, strict=False))))
 
