@@ -177,7 +177,7 @@ def _severities(settings: ValidateSettings) -> dict[str, Severity]:
     return {
         kind.code: settings.severity[selector]
         for kind in FINDING_TYPES
-        if (selector := _nearest(kind, settings.severity))
+        if settings.severity and (selector := _nearest(kind, settings.severity))
     }
 
 
@@ -193,7 +193,7 @@ def _unknown(selectors: Iterable[str]) -> str | None:
 
 def _codes_of(selectors: Collection[str]) -> frozenset[str]:
     """Return the codes that selectors name."""
-    return frozenset(kind.code for kind in FINDING_TYPES if _nearest(kind, selectors))
+    return frozenset(one.code for one in FINDING_TYPES if selectors and _nearest(one, selectors))
 
 
 def matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
