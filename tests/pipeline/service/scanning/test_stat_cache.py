@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
 from pipeline.roots.local import folder as local_folder
 from pipeline.roots.local.directory import Listing
@@ -24,12 +25,16 @@ from tests.support.skills import SkillWriter
 
 
 class Watched:
-    """Root with two groups of skills and its catalog, scanned by commands."""
+    """Roots and their catalog, scanned by commands."""
 
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "root"
+    def __init__(self, folder: Path, *names: str) -> None:
+        self.roots = [folder / name for name in names]
+        self.root = self.roots[0]
         self.settings = Settings(
-            watched=self.root, data=folder / "data", settle_quiet=0, site={"enabled": False}
+            roots=tuple(RootSettings(path=root) for root in self.roots),
+            data=folder / "data",
+            settle_quiet=0,
+            site={"enabled": False},
         )
 
     def scan(self, engine: Engine = serial) -> Result:
@@ -40,30 +45,44 @@ class Watched:
         finally:
             store.close()
 
-    def cached(self) -> set[str]:
-        """Return the paths of the folders whose stats are stored."""
+    def cached(self, root: Path | None = None) -> set[str]:
+        """Return the paths of a root's folders whose stats are stored."""
         store = open_store(self.settings)
         try:
-            return set(store.skills.known(str(self.root)).stats)
+            return set(store.skills.known(str(root or self.root)).stats)
         finally:
             store.close()
 
 
 @pytest.fixture
-def watched(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Return a catalog whose folders have been compared once."""
+def known(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Watched]:
+    """Return a function that makes roots of two groups and a catalog that has compared them."""
     monkeypatch.setattr(local_folder, "MARGIN_NS", 0)
     monkeypatch.setattr(reconcile, "RETRY_AFTER", 0.0)
-    made = Watched(tmp_path)
-    skill(made.root / "group/a", files={"scripts/run.sh": "echo 1\n", "assets/one.txt": "1"})
-    (made.root / "group/a/empty").mkdir()
-    skill(made.root / "group/b")
-    skill(made.root / "c", files={"notes.txt": "n"})
-    made.scan()
-    made.scan()
-    assert made.cached() == {"group/a", "group/b", "c"}
-    _let_the_clock_tick(tmp_path)
-    return made
+
+    def make(*names: str) -> Watched:
+        made = Watched(tmp_path, *names)
+        for root in made.roots:
+            skill(root / "group/a", files={"scripts/run.sh": "echo 1\n", "assets/one.txt": "1"})
+            (root / "group/a/empty").mkdir()
+            skill(root / "group/b")
+            skill(root / "c", files={"notes.txt": "n"})
+        made.scan()
+        made.scan()
+        for root in made.roots:
+            assert made.cached(root) == {"group/a", "group/b", "c"}
+        _let_the_clock_tick(tmp_path)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def watched(known: Callable[..., Watched]) -> Watched:
+    """Return a catalog whose only root has been compared once."""
+    return known("root")
 
 
 def _let_the_clock_tick(folder: Path) -> None:
@@ -155,12 +174,13 @@ def by_path(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
 
 
 @pytest.mark.parametrize("engine", [serial, by_path])
-@pytest.mark.parametrize("change", CHANGES)
 def test_every_change_of_a_known_folder_is_found(
-    watched: Watched, change: str, engine: Engine
+    known: Callable[..., Watched], engine: Engine
 ) -> None:
-    """After the next scan, the catalog equals the root."""
-    CHANGES[change](watched.root)
+    """After the next scan, the catalog equals the roots, each of which has changed in one way."""
+    watched = known(*CHANGES)
+    for change, root in zip(CHANGES.values(), watched.roots, strict=True):
+        change(root)
     watched.scan(engine)
     assert not compare(watched.settings).differences
 
@@ -198,7 +218,7 @@ def test_the_stats_of_a_folder_that_has_just_changed_are_not_stored(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
     """A second change may have the same time stamp."""
-    fresh = Watched(tmp_path)
+    fresh = Watched(tmp_path, "root")
     skill(fresh.root / "a")
     fresh.scan()
     assert fresh.scan().report.outcomes["unchanged"] == 1
