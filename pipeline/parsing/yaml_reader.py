@@ -231,7 +231,7 @@ class _Reader:
         """Return the first event of a key or value; refuse references and too many values."""
         if isinstance(event, AliasEvent):
             raise self._refused(codes.YAML_ALIAS, event, f"*{event.anchor} is an alias.")
-        assert isinstance(event, ScalarEvent | CollectionStartEvent)
+        assert isinstance(event, (ScalarEvent, CollectionStartEvent))
         self._nodes += 1
         if self._nodes > MAX_NODES:
             message = f"The frontmatter has more than {MAX_NODES:,} parts."

@@ -73,7 +73,7 @@ def why_junk(name: str) -> str:
 
 def is_skill_md(name: str) -> bool:
     """Whether this is SKILL.md in any mixture of upper and lower case."""
-    return len(name) == len(SKILL_MD) and name.lower() == "skill.md"
+    return name.lower() == "skill.md"
 
 
 SKILL_BYTES = 1024 * 1024

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -95,12 +96,11 @@ def digest(files: Iterable[FileEntry]) -> str:
 
     A path is preceded by its length in bytes, so no two manifests spell the same bytes.
     """
-    manifest = hashlib.sha256()
-    for file in sorted(files, key=lambda f: f.path):
-        path = file.path.encode()
-        rest = f"{file.mode:o}:{file.size}:{file.sha256}\n".encode()
-        manifest.update(b"%d:%s%s" % (len(path), path, rest))
-    return f"sha256:{manifest.hexdigest()}"
+    manifest = "".join(
+        f"{len(path.encode())}:{path}{mode:o}:{size}:{sha256}\n"
+        for path, size, sha256, mode, *_ in sorted(files, key=attrgetter("path"))
+    )
+    return f"sha256:{hashlib.sha256(manifest.encode()).hexdigest()}"
 
 
 def fingerprint(

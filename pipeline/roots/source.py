@@ -207,9 +207,7 @@ class Source:
         if folder.content:
             yield from folder.content.chunks(f"{folder.path}/{path}")
             return
-        file = self._root.followed(
-            lambda path: self._root.file(path, expected), _place(folder, path)
-        )
+        file = self._root.followed(self._root.file, _place(folder, path), expected)
         try:
             left, is_at_end = expected.st_size, False
             while not is_at_end:
@@ -234,7 +232,7 @@ class Source:
             return folder.content.is_unchanged
         seen = (*folder.directories, *folder.entries)
         inner = [f"/{os_path(path)}" if path else "" for path, _ in seen]
-        now = self._root.followed(lambda top: self._root.stats(top, inner), _place(folder, ""))
+        now = self._root.followed(self._root.stats, _place(folder, ""), inner)
         return self.is_in_place() and all(
             identity(self._target(folder, path) if S_ISLNK(present.st_mode) else present)
             == identity(stat)

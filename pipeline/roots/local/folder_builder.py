@@ -69,9 +69,10 @@ class FolderBuilder:
         self._directories += 1
         self._files += len(listing.files) + len(listing.others)
         self._check_name(here.text, inner)
-        self._leave_out(f"{inner}/" if inner else "", listing)
+        before = f"{inner}/" if inner else ""
+        self._leave_out(before, listing)
         for name in filter(is_skill_md, listing.files) if self.is_full else listing.files:
-            self._add_file(here, name)
+            self._add_file(f"{here.path}/{name}", f"{before}{text_path(name)}")
         return True
 
     def add_others(self, here: Directory, listing: Listing, targets: Targets) -> None:
@@ -80,7 +81,7 @@ class FolderBuilder:
         for name, target in targets.items():
             if isinstance(target, Target):
                 if S_ISREG(target.stat.st_mode):
-                    self._add_entry(here, name, target.stat)
+                    self._add_entry(self._inner(here, name), target.stat)
             elif here is not self._top or not is_skill_md(name):
                 self._report(target.at(path=self._inner(here, name)))
         if here is self._top:
@@ -116,31 +117,30 @@ class FolderBuilder:
             around=top.around if is_plain else None,
         )
 
-    def _add_file(self, here: Directory, name: str) -> None:
-        path = f"{here.path}/{name}"
+    def _add_file(self, place: str, path: str) -> None:
+        """Add a file of the skill, by its place in the tree and its path in the skill."""
         try:
-            stat = self._tree.stat(path)
+            stat = self._tree.stat(place)
         except FileNotFoundError:
             return
         except OSError as error:
-            self._report(unreadable(self._inner(here, name), error))
+            self._report(unreadable(path, error))
         else:
-            self._add_entry(here, name, stat)
+            self._add_entry(path, stat)
 
-    def _add_entry(self, here: Directory, name: str, stat: os.stat_result) -> None:
+    def _add_entry(self, path: str, stat: os.stat_result) -> None:
         """Add a regular file of the skill."""
-        path = self._inner(here, name)
         self._entries.append((path, stat))
         self._check_name(path, path)
 
-    def _leave_out(self, inner: str, listing: Listing) -> None:
-        """Add the entries of a directory that are part of no version."""
+    def _leave_out(self, before: str, listing: Listing) -> None:
+        """Add the entries of a directory that are part of no version, with the path before them."""
         for name in listing.junk:
             detail = why_junk(name.rstrip("/"))
-            self._left_out.append(LeftOutFile(f"{inner}{text_path(name)}", "name", detail))
+            self._left_out.append(LeftOutFile(f"{before}{text_path(name)}", "name", detail))
         for name, decision in listing.ignored.items():
             detail = f"{decision.file.path} has the pattern {quoted(decision.pattern)}"
-            self._left_out.append(LeftOutFile(f"{inner}{text_path(name)}", "ignore file", detail))
+            self._left_out.append(LeftOutFile(f"{before}{text_path(name)}", "ignore file", detail))
 
     def _report(self, problem: Finding) -> None:
         # A folder with too many files needs only the problem for which it is rejected.

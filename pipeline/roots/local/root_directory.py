@@ -205,14 +205,14 @@ class RootDirectory:
 
     # Paths that may lead through links, to something below the root
 
-    def followed(self, use: Callable[[str], _T], path: str) -> _T:
+    def followed(self, use: Callable[..., _T], path: str, *more: object) -> _T:
         """Return the result of `use` for a path, or for the one that its links lead to; OSError."""
         try:
-            return use(path)
+            return use(path, *more)
         except OSError as error:
             if error.errno not in _ON_A_LINK:
                 raise
-            return use(self.resolved(path))
+            return use(self.resolved(path), *more)
 
     def resolved(self, path: str) -> str:
         """Return a path without its links; OSError if it leads to nothing or out of the root."""

@@ -1,7 +1,7 @@
 """Walk over a tree of directories: its skill folders, archives and loose findings."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from stat import S_ISDIR, S_ISREG
@@ -323,7 +323,8 @@ class _Walk:
             if self._limits.ignores_folders or here.in_skill or (here.text and listing.skill_mds):
                 if SKILLIGNORE in (*listing.others, *listing.directories):
                     raise IgnoreFileRefused(f"{here.text_of(SKILLIGNORE)} is no regular file.")
-                own = [self._ignore_file(here, name, listing.files) for name in IGNORE_FILES]
+                names = [name for name in IGNORE_FILES if name in listing.files]
+                own = [self._ignore_file(here, name) for name in names]
                 here.ignore_files = (*filter(None, own), *here.around)
         except IgnoreFileRefused as refused:
             if not here.text:
@@ -339,13 +340,11 @@ class _Walk:
         listing.leave_out(here)
         return listing
 
-    def _ignore_file(self, here: Directory, name: str, files: Collection[str]) -> IgnoreFile | None:
-        """Return the ignore file of a name in a directory, if it is among its files.
+    def _ignore_file(self, here: Directory, name: str) -> IgnoreFile | None:
+        """Return the ignore file of a name in a directory; None if it has just vanished.
 
         Raises IgnoreFileRefused with a sentence.
         """
-        if name not in files:
-            return None
         path = here.text_of(name)
         try:
             head = self._tree.head(f"{here.path}/{name}", ignore_files.MOST_BYTES + 1)

@@ -182,6 +182,7 @@ SAFETY = Profile(
 
 Kind: TypeAlias = Literal["invisible", "bidi", "tag"]
 
+_ANY = re.compile(f"[{JOINERS}{SELECTORS}{NEVER_SEEN}{BIDI}{MARKS}{TAGS}]")
 _UNSEEN = re.compile(f"[{JOINERS}{SELECTORS}{NEVER_SEEN}]")
 _EACH = f"{_UNSEEN.pattern}(?<!{CHARACTER_PART})"
 _INVISIBLE = re.compile(f"{_EACH}(?:{_EACH})*+")  # it starts with a set, to which the engine skips
@@ -210,9 +211,8 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     tags, and directional marks in right-to-left text are not hidden. Source: Unicode Technical
     Standards #39 and #51, Standard Annex #9.
     """
-    if text.isascii():
+    if text.isascii() or not _ANY.search(beyond := beyond_ascii(text)):
         return ()
-    beyond = beyond_ascii(text)
     if _IN_TAG.search(beyond):
         text = _FLAG.sub(lambda flag: " " * len(flag[0]), text)
     bidi = _BIDI if _RIGHT_TO_LEFT.search(beyond) else _BIDI_OR_MARK
