@@ -143,7 +143,7 @@ def _read(file: Path) -> bytes | None:
 
 def _json(file: Path) -> dict[str, object]:
     try:
-        value = json.loads(file.read_bytes())
-    except (OSError, ValueError):
+        value = json.loads(_read(file) or b"{}")
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

@@ -153,35 +153,28 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
     details = [*of_reviews(state)]
     details += [_detail(trouble, now) for trouble in troubles]
     details += _open_questions(state)
+    silence = seconds_since(row["service_seen"], now) if is_running else 0.0
+    tone: Tone
     if not is_running:
         when = f" (stopped {ago(row['service_stopped'], now)})" if row["service_stopped"] else ""
-        return Health(
-            "bad" if troubles else "quiet",
-            f"Not watching{when}; {_scanned(row, now)}.",
-            tuple(details),
-            tuple(troubles),
-            not waits,
-        )
-    silence = seconds_since(row["service_seen"], now)
-    # A running service has the lock, and writes the time that the clock shows.
-    if not state["is_locked"] or abs(silence) > SILENT:
+        tone = "bad" if troubles else "quiet"
+        sentence = f"Not watching{when}; {_scanned(row, now)}."
+    elif not state["is_locked"] or abs(silence) > SILENT:
+        # A running service has the lock, and writes the time that the clock shows.
         when = ago(row["service_seen"], now) if silence > 0 else "before the clock was set back"
         stuck = "may have been killed, or cannot write to its data directory"
         why = stuck if state["is_locked"] else "has ended without being stopped"
-        sentence = f"The service was last heard of {when}; it {why}."
+        tone, sentence = "bad", f"The service was last heard of {when}; it {why}."
         troubles.insert(0, _trouble("service", sentence))
-        return Health("bad", sentence, tuple(details), tuple(troubles), not waits)
-    if row["watcher_mode"] == "polling":
-        details.append(f"Changes are looked for at intervals: {row['watcher_reason']}.")
-    watching = "Watching" if row["watcher_mode"] != "stopped" else "Starting to watch"
-    tone: Tone = "bad" if troubles else "good" if row["watcher_mode"] == "native" else "odd"
-    return Health(
-        tone,
-        f"{watching}, {_scanned(row, now)}{_next(row, now)}, {_waiting(state, troubles)}.",
-        tuple(details),
-        tuple(troubles),
-        not waits,
-    )
+    else:
+        mode = row["watcher_mode"]
+        if mode == "polling":
+            details.append(f"Changes are looked for at intervals: {row['watcher_reason']}.")
+        tone = "bad" if troubles else "good" if mode == "native" else "odd"
+        words = "Watching" if mode != "stopped" else "Starting to watch"
+        following = f", next {ahead(row['next_full_scan'], now)}" if row["next_full_scan"] else ""
+        sentence = f"{words}, {_scanned(row, now)}{following}, {_waiting(state, troubles)}."
+    return Health(tone, sentence, tuple(details), tuple(troubles), not waits)
 
 
 def headline(state: Mapping[str, Any], health: Health, now: datetime) -> str:
@@ -295,7 +288,3 @@ def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
 def _scanned(row: Mapping[str, Any], now: datetime) -> str:
     last = row["last_full_scan"]
     return f"last full scan {ago(last, now)}" if last else "no full scan yet"
-
-
-def _next(row: Mapping[str, Any], now: datetime) -> str:
-    return f", next {ahead(row['next_full_scan'], now)}" if row["next_full_scan"] else ""

@@ -135,7 +135,7 @@ def search(
     is the query, or nearly so, comes before all others. There is no query syntax. A word matches
     by its stem. A word that no skill has is taken for the beginning or a misspelling of another;
     with is_typing, the last word is the beginning of a word. A query without words lists the
-    skills by name if there are filters. sort is one of `browse.SORTS`, for results in another
+    skills by name if there are filters. sort is one of `skill_lists.SORTS`, for results in another
     order. The marks enclose matches in a snippet. With is_near, skills that have only some of the
     words are left out if others have more, and the filters do not decide which these are.
     """

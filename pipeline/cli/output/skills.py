@@ -16,34 +16,30 @@ from pipeline.cli.output import terminal
 
 
 def states(folders: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the state of each folder of a skill_id, as `browse.folder_states` gives it."""
+    """Yield the state of each folder of a skill_id, as `skill_facts.folder_states` gives it."""
     for folder in folders:
-        yield from _state(folder)
-
-
-def _state(folder: Mapping[str, Any]) -> Iterator[str]:
-    name = click.style(visible(folder["name"]), bold=True)
-    conflict = ", name conflict" if folder["is_conflict"] else ""
-    yield f"{name} ({folder['status']}{conflict})"
-    yield visible(f"    {folder['root']}/{folder['path']}")
-    if folder["status_reason"]:
-        yield visible(f"    {folder['status_reason']}")
-    if folder["version"]:
-        yield f"    version {folder['version']}"
-    if folder["pinned_version"]:
-        yield f"    pinned to version {folder['pinned_version']} until `skilldrop unpin`"
-    if held := UNFIT.get(folder["review"]):
-        yield f"    its newest version {held}"
-    if folder["newest_rejected_at"]:
-        yield f"    newest content rejected at {folder['newest_rejected_at']}"
-    if folder["pending_since"]:
-        reason = visible(folder["pending_reason"] or "still changing")
-        yield f"    pending since {folder['pending_since']}: {reason}"
-    yield from (f"    {line}" for line in details(folder))
+        name = click.style(visible(folder["name"]), bold=True)
+        conflict = ", name conflict" if folder["is_conflict"] else ""
+        yield f"{name} ({folder['status']}{conflict})"
+        yield visible(f"    {folder['root']}/{folder['path']}")
+        if folder["status_reason"]:
+            yield visible(f"    {folder['status_reason']}")
+        if folder["version"]:
+            yield f"    version {folder['version']}"
+        if folder["pinned_version"]:
+            yield f"    pinned to version {folder['pinned_version']} until `skilldrop unpin`"
+        if held := UNFIT.get(folder["review"]):
+            yield f"    its newest version {held}"
+        if folder["newest_rejected_at"]:
+            yield f"    newest content rejected at {folder['newest_rejected_at']}"
+        if folder["pending_since"]:
+            reason = visible(folder["pending_reason"] or "still changing")
+            yield f"    pending since {folder['pending_since']}: {reason}"
+        yield from (f"    {line}" for line in details(folder))
 
 
 def details(skill: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each index, agent, left-out file and finding of `listing.details`."""
+    """Yield a line for each index, agent, left-out file and finding of `skill_facts.details`."""
     for index in skill["indexes"]:
         yield visible(f"index {index['name']}: {_place(index)}")
     for agent in skill["agents"]:
