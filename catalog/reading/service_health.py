@@ -6,13 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from catalog.database.expressions import (
-    AWAITING_REVIEW,
-    DANGER_SERVED,
-    DANGERS,
-    IS_WITHHELD,
-    STAYS_AT_VERSION,
-)
+from catalog.database import expressions
 from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database
 from catalog.model import naming
@@ -76,12 +70,14 @@ def counts(db: Database) -> dict[str, int]:
 
 
 _COUNTS = f"""
-    SELECT (SELECT count(*) FROM {AWAITING_REVIEW}) AS to_review,
-        (SELECT count(*) FROM {AWAITING_REVIEW} AND {DANGERS} IS NOT NULL) AS dangers_waiting,
-        (SELECT count(DISTINCT s.id) FROM {DANGER_SERVED}) AS dangers_served,
+    SELECT count(*) AS to_review,
+        count((SELECT 1 FROM findings WHERE skill = s.id AND severity = 'danger'))
+            AS dangers_waiting,
+        (SELECT count(DISTINCT s.id) FROM {expressions.DANGER_SERVED}) AS dangers_served,
         (SELECT count(*) FROM findings WHERE code GLOB 'internal-error*') AS internal_errors,
         (SELECT count(*) FROM skills WHERE is_conflict = 1) AS name_conflicts,
         (SELECT count(*) FROM findings WHERE skill IS NULL AND severity != 'info') AS not_skills
+    FROM {expressions.AWAITING_REVIEW}
 """
 _UNLINKED = """
     SELECT (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND skill IS NULL) AS of_no_skill,
@@ -100,11 +96,11 @@ _HELD = """
 _WITHHELD = f"""
     SELECT s.skill_id, s.name, s.root, s.path, s.status_reason AS reason,
            s.pinned_version_id IS NOT NULL AS is_held,
-           s.pinned_version_id IS NULL AND {STAYS_AT_VERSION} AS is_reviewed
+           s.pinned_version_id IS NULL AND {expressions.STAYS_AT_VERSION} AS is_reviewed
     FROM (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
         UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected')) AS stays
-    CROSS JOIN skills AS s ON s.id = stays.id WHERE {IS_WITHHELD} ORDER BY s.name
+    CROSS JOIN skills AS s ON s.id = stays.id WHERE {expressions.IS_WITHHELD} ORDER BY s.name
 """
 
 

@@ -158,6 +158,7 @@ def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) 
         if http_location.setting(datasette, "usage", True):
             usage_database.attach(conn, location.catalog)
         conn.row_factory = limits.bounded_rows()
+    conn.execute("PRAGMA mmap_size = 1073741824")  # else a search copies thousands of pages
     connection.apply_limits(conn)
 
 

@@ -92,8 +92,9 @@ class Words:
                     head = head[:-1] or rest[0]
                 heads.append(head)
         either, starts = ("|".join(map(re.escape, each)) or "(?!)" for each in (pieces, heads))
-        self._pattern = re.compile(
-            rf"(?P<piece>{either})|(?<![^\W_])(?:{starts})[^\W_]*", re.IGNORECASE
+        first = "".join(each[0] + each[0].upper() for each in (*pieces, *heads)) or "_"
+        self._pattern = re.compile(  # most characters of a text begin none
+            rf"(?=[{first}])(?i:(?P<piece>{either})|(?<![^\W_])(?:{starts})[^\W_]*)"
         )
 
     def in_text(self, text: str) -> "Iterator[re.Match[str]]":

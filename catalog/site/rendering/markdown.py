@@ -120,7 +120,7 @@ class _Page:
         self.headings: list[Heading] = []
         self._base, self._seconds = base, seconds
         self._end = time.thread_time() + seconds
-        self._events = self._in_time(_PARSER.events(self._without_html(text)))
+        self._events = map(_named, self._in_time(_PARSER.events(self._without_html(text))))
         self._html: list[str] = []
         self._words: list[str] = []  # since the start of a heading
         self._heading = 0  # place of its first tag
@@ -131,8 +131,7 @@ class _Page:
 
     def html(self) -> str:
         """Return the HTML."""
-        for event in self._events:
-            kind, value = _named(event)
+        for kind, value in self._events:
             if kind == "Start":
                 self._open(*_named(value))
             elif kind == "End":
@@ -249,8 +248,7 @@ class _Page:
     def _text_of_element(self) -> str:
         """Return the text of the element that has just been opened, and read its end."""
         depth, words = self._depth, []
-        for event in self._events:
-            kind, value = _named(event)
+        for kind, value in self._events:
             if kind == "Start":
                 self._depth += 1
             elif kind == "End":
