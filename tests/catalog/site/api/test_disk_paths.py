@@ -2,8 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from urllib.parse import unquote
 
 import pytest
@@ -14,8 +13,8 @@ from catalog.site.api import discovery, files, indexes, metrics, service, skills
 from catalog.writing.store import Store
 from tests.support.mcp_servers import in_process, session
 from tests.support.shelf import Shelf
-from tests.support.sites import Site
-from tests.support.skills import SkillWriter
+from tests.support.sites import Site, serving
+from tests.support.skills import write_skill
 
 STARTS = (
     "/search.json?q=word",
@@ -49,14 +48,14 @@ ROUTES = [
 ]
 
 
-@pytest.fixture
-def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """Return active, shadowed, rejected and removed skills, and a root in trouble."""
-    made = Shelf(tmp_path)
-    skill(made.root / "dup", description="Counts words.", files={"scripts/run.sh": "echo\n"})
-    skill(made.root / "deep" / "dup", description="Counts words as well.")
-    skill(made.root / "wrong", description="")
-    skill(made.root / "gone")
+    made = Shelf(tmp_path_factory.mktemp("shelf"))
+    write_skill(made.root / "dup", description="Counts words.", files={"scripts/run.sh": "echo\n"})
+    write_skill(made.root / "deep" / "dup", description="Counts words as well.")
+    write_skill(made.root / "wrong", description="")
+    write_skill(made.root / "gone")
     made.scan()
     shutil.rmtree(made.root / "gone")
     made.scan()
@@ -67,10 +66,11 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     made.close()
 
 
-@pytest.fixture
-def far(shelf: Shelf, serve: Callable[..., Site]) -> Site:
-    """Return the site of the shelf."""
-    return serve(shelf.settings.catalog_path)
+@pytest.fixture(scope="module")
+def far(shelf: Shelf) -> Iterator[Site]:
+    """Return the site of the shelf, which the tests only read."""
+    with serving() as serve:
+        yield serve(shelf.settings.catalog_path)
 
 
 def test_all_that_programs_fetch_names_no_path_of_the_disk(shelf: Shelf, far: Site) -> None:

@@ -1,6 +1,7 @@
 """Pages of one prompt index: its skills, texts and history."""
 
 import re
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,11 @@ TIGHT = IndexSpec("tight", budget_chars=4_000)
 WORDS = "Folds paper into cranes and boats. Use when somebody asks for origami with kraft paper."
 
 
-@pytest.fixture(autouse=True)
-def builds(catalog: Path) -> None:
+@pytest.fixture(scope="module")
+def built(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Publish a tight index of many skills on one day, and with one more two days later."""
-    store = Store.open(catalog)
+    copy = Path(shutil.copytree(filled.parent, tmp_path_factory.mktemp("built") / "var"))
+    store = Store.open(copy / filled.name)
     many = [judged(f"fold-{n:02}", f"{WORDS} Number {n}.") for n in range(index_views.PAGE)]
     store.apply(many, trigger="event", at=NOON)
     store.indexes.configure([TIGHT])
@@ -32,6 +34,13 @@ def builds(catalog: Path) -> None:
     store.apply([judged("only-later", "Is new.")], trigger="event", at=later)
     store.indexes.record(TIGHT, query.build_index(store.db, TIGHT), later)
     store.close()
+    return copy / filled.name
+
+
+@pytest.fixture(autouse=True)
+def catalog(built: Path, tmp_path: Path) -> Path:
+    """Return the file of a copy of the catalog with both texts of the index."""
+    return Path(shutil.copytree(built.parent, tmp_path / "var"), built.name)
 
 
 def test_skills_are_on_pages(site: Site) -> None:

@@ -587,42 +587,42 @@ SLY = "a\u202eb\u200bc"
 """A right-to-left override and a zero width space."""
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "/",
-        "/skills",
-        "/skills?q=harmless",
-        "/skills?tag=" + quote(SLY),
-        "/skills/sly",
-        "/skills/sly/view/SKILL.md",
-        "/skills/sly/view/" + quote(SLY + ".md"),
-        "/skills/sly/versions",
-        "/skills/sly/versions/{version}",
-        "/findings",
-        "/findings/" + quote(SLY),
-        "/activity",
-        "/indexes/default",
-        "/catalog/skills?skill_id=sly",
-        "/catalog/skills/{row}",
-        "/catalog/skills?_facet=author&_search=harmless",
-        "/catalog/findings",
-        "/skills/" + quote(SLY),
-        "/skills/sly/view/none" + quote(SLY),
-    ],
+PAGES_OF_SLY = (
+    "/",
+    "/skills",
+    "/skills?q=harmless",
+    "/skills?tag=" + quote(SLY),
+    "/skills/sly",
+    "/skills/sly/view/SKILL.md",
+    "/skills/sly/view/" + quote(SLY + ".md"),
+    "/skills/sly/versions",
+    "/skills/sly/versions/{version}",
+    "/findings",
+    "/findings/" + quote(SLY),
+    "/activity",
+    "/indexes/default",
+    "/catalog/skills?skill_id=sly",
+    "/catalog/skills/{row}",
+    "/catalog/skills?_facet=author&_search=harmless",
+    "/catalog/findings",
+    "/skills/" + quote(SLY),
+    "/skills/sly/view/none" + quote(SLY),
 )
-def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: str) -> None:
+
+
+def test_invisible_characters_are_written_out(site: Site, catalog: Path) -> None:
     """In titles, names, snippets, Markdown, file trees, cells and attributes alike."""
     store_skill_of(SLY, "sly", ".md", catalog)
     (row,) = site.rows("skills", skill_id="sly", _col="skill_id")
     (version,) = site.rows("versions", skill_id="sly")
-    found = site.get(page.format(row=row["id"], version=version["version"])).text
-    values = "".join(re.findall(r'(?:value|data-copy)="[^"]*"', found))  # to be sent or pasted
-    shown = re.sub(r'(?:value|data-copy)="[^"]*"', "", found)
-    assert "[U+202E]" in shown
-    assert not {"\u202e", "\u200b"} & set(shown)
-    assert "[U+" not in values
-    assert "<span" not in re.findall(r"<title>(.*?)</title>", found, re.DOTALL)[0]
+    for page in PAGES_OF_SLY:
+        found = site.get(page.format(row=row["id"], version=version["version"])).text
+        values = "".join(re.findall(r'(?:value|data-copy)="[^"]*"', found))  # to be sent or pasted
+        shown = re.sub(r'(?:value|data-copy)="[^"]*"', "", found)
+        assert "[U+202E]" in shown, page
+        assert not {"\u202e", "\u200b"} & set(shown), page
+        assert "[U+" not in values, page
+        assert "<span" not in re.findall(r"<title>(.*?)</title>", found, re.DOTALL)[0], page
 
 
 def test_a_shared_link_has_a_picture(site: Site) -> None:
