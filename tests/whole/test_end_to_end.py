@@ -212,8 +212,11 @@ def test_a_broken_skill_never_stops_the_others(lasting: Running, skill: SkillWri
 
 def test_a_signal_ends_everything_within_two_seconds(up: Running, skill: SkillWriter) -> None:
     """The site ends too, nothing is lost, and the next start finds changes made in between."""
-    skill(up.watched / "before")
-    up.eventually(lambda: location_of(up.index(), "before"))
+
+    def wait_for_skill(folder: Path) -> None:
+        up.eventually(lambda: location_of(up.index(), folder.name))
+
+    wait_for_skill(skill(up.watched / "before"))
     options_of_next_start: dict[signal.Signals, tuple[str, ...]] = {
         signal.SIGTERM: (),
         signal.SIGINT: (),
@@ -229,9 +232,9 @@ def test_a_signal_ends_everything_within_two_seconds(up: Running, skill: SkillWr
         assert up.log.read_text().endswith(f"Stopped by {number.name}.\n")
         assert up.site("/search.json?q=a") is None
         assert up.rows("PRAGMA integrity_check") == [("ok",)]
-        meanwhile = skill(up.watched / f"after-{number.name.lower()}").name
+        meanwhile = skill(up.watched / f"after-{number.name.lower()}")
         up.process = up.start(*options)
-        up.eventually(lambda name=meanwhile: location_of(up.index(), name))
+        wait_for_skill(meanwhile)
         assert location_of(up.index(), "before")
 
 
