@@ -29,6 +29,8 @@ MOST = {SKILL: 25, OF[file.page]: 20, OF[versions.changes]: 6, DATASETTE: 6, **E
 OTHERS = 3
 OF_LINES = 200
 """Marked lines of files that CRAWL=all visits; they differ in the mark only."""
+OF_PAIRS = 1
+"""Lists that are visited of each pair of filters: there are over a hundred, of one template."""
 WIDEST = 2
 """Parameters of an address that is followed: filters have more combinations than can be visited."""
 
@@ -92,4 +94,6 @@ def _most(kind: str) -> float:
     has_no_end = route == DATASETTE or (names and route == OF[skills.page])
     if os.environ.get("CRAWL") == "all" and not has_no_end:
         return OF_LINES if "line" in names else float("inf")
+    if len(names) == WIDEST and route == OF[skills.page]:
+        return OF_PAIRS
     return EVERY.get(route, OTHERS) if names else MOST.get(route, OTHERS)
