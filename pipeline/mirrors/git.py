@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from catalog.filesystem.operations import directory, remove
@@ -51,26 +52,22 @@ _OTHER_REPOSITORY = re.compile(
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s']+@")
 
 
+@dataclass(frozen=True, slots=True)
 class Git:
-    """Runs of git for one repository, whose files and output are bounded together."""
+    """Runs of git for one repository, whose files and output are bounded together.
 
-    def __init__(
-        self,
-        folder: Path,
-        url: str,
-        *,
-        most_bytes: int,
-        must_stop: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Take the folder for everything that is written, and the URL of `origin`.
+    A run ends if the folder has more than `most_bytes`, or soon after `must_stop`.
+    """
 
-        A run ends if the folder has more than `most_bytes`, or soon after `must_stop`.
-        """
-        self.folder = folder
-        self.repository = folder / "repository"
-        self._url = url
-        self._most_bytes = most_bytes
-        self._must_stop = must_stop
+    folder: Path  # for everything that is written
+    url: str  # of `origin`
+    most_bytes: int
+    must_stop: Callable[[], bool]
+
+    @property
+    def repository(self) -> Path:
+        """The bare repository."""
+        return self.folder / "repository"
 
     def create(self) -> None:
         """Create the repository, or a new one in its place. Raises PullFailed and OSError."""
@@ -124,12 +121,12 @@ class Git:
             raise PullFailed(_message(paths[1], arguments[0], process.returncode))
 
     def _options(self) -> Iterator[str]:
-        scheme = self._url.partition("://")[0] if "://" in self._url else "file"
+        scheme = self.url.partition("://")[0] if "://" in self.url else "file"
         for protocol in sorted({scheme, "https", "ssh"}):
             yield from ("-c", f"protocol.{protocol}.allow=always")
         nothing = self.folder / "nothing"  # never made
         ours = (f"core.hooksPath={nothing}", f"core.attributesFile={nothing}")
-        for setting in (*_SAFE, *ours, f"remote.origin.url={self._url}"):
+        for setting in (*_SAFE, *ours, f"remote.origin.url={self.url}"):
             yield from ("-c", setting)
         yield f"--git-dir={self.repository}"
 
@@ -139,13 +136,13 @@ class Git:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_LOOK_EVERY)
             is_over = process.returncode is not None
-            if not is_over and self._must_stop():
+            if not is_over and self.must_stop():
                 raise PullFailed("it was stopped")
             if not is_over and time.monotonic() - began > TIMEOUT:
                 raise PullFailed(f"it took longer than {TIMEOUT:g} s")
-            if _size(self.folder) > self._most_bytes:
+            if _size(self.folder) > self.most_bytes:
                 raise PullFailed(
-                    f"it has more than {self._most_bytes} bytes, the limit that mirror_bytes sets"
+                    f"it has more than {self.most_bytes} bytes, the limit that mirror_bytes sets"
                 )
             if is_over:
                 return

@@ -78,12 +78,7 @@ class Mirror:
                 os.mkdir("work", dir_fd=dir_fd)
             with self._opened("work") as dir_fd:
                 remove("tree", dir_fd)  # of a pull that failed
-            git = Git(
-                self.folder / "work",
-                self.origin.url,
-                most_bytes=self.most_bytes,
-                must_stop=must_stop,
-            )
+            git = Git(self.folder / "work", self.origin.url, self.most_bytes, must_stop)
             return self._pull(git)
         except (PullFailed, OSError) as error:
             raise PullFailed(f"{self.origin} could not be pulled: {error}.") from error

@@ -37,14 +37,15 @@ def path(name: str = "reference/findings.md") -> Path:
 
 @cache
 def sections() -> Mapping[str, str]:
-    """Return the section of each code, as Markdown; none if the page is missing."""
-    return {match["code"]: match["text"].strip() for match in _SECTION.finditer(_text(path()))}
+    """Return the section of each code, as Markdown."""
+    page = path().read_text("utf-8")
+    return {match["code"]: match["text"].strip() for match in _SECTION.finditer(page)}
 
 
 @cache
 def states() -> Mapping[str, str]:
-    """Return the tables of states by subject, as Markdown without links; none if it is missing."""
-    part = _STATES.search(_text(path("how-to/solve-problems.md")))
+    """Return the tables of states by subject, as Markdown without links."""
+    part = _STATES.search(path("how-to/solve-problems.md").read_text("utf-8"))
     found = _SUBJECT.finditer(part["text"]) if part else ()
     return {match["title"]: _LINK.sub(r"\1", match["text"]).strip() for match in found}
 
@@ -68,10 +69,3 @@ def explanation(code: str) -> Explanation | None:
 def _plain(markdown: str) -> str:
     """Return a paragraph of the page as one line without its escapes."""
     return _ESCAPE.sub("", " ".join(markdown.split())).replace("`", "")
-
-
-def _text(page: Path) -> str:
-    try:
-        return page.read_text("utf-8")
-    except OSError:
-        return ""
