@@ -109,8 +109,8 @@ def _converted(root: Path, folder: Folder, options: ConversionOptions) -> Conver
         return _refused(conversion, _CHANGING)
     if snapshot.digest is None or snapshot.skill_md_name is None:
         return _refused(conversion, *snapshot.problems)
-    rules = options.dialect.conversion
-    plan = rules.plan(_old(snapshot, source, rules.reads))
+    dialect = options.dialect
+    plan = dialect.planned(_old(snapshot, source, dialect.read_for_plan))
     conversion = replace(conversion, plan=plan)
     if plan.refused or (not plan.changes_something and place == source):
         return _judged(conversion, source, options)

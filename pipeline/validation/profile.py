@@ -105,17 +105,6 @@ class Plan:
         return bool(self.moves or self.writes or self.folders)
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
-    """Conversion of older layouts to packages of a dialect."""
-
-    reads: frozenset[str]  # paths of the files, beside SKILL.md, whose text the plan needs
-    plan: Callable[[OldLayout], Plan]  # never raises; its plan for a converted folder is empty
-
-
-NO_OLDER_LAYOUTS = Conversion(frozenset(), lambda _: Plan())
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Dialect(Generic[F]):
     """Fields that one system defines, its profile, and the record that the catalog stores.
@@ -143,7 +132,9 @@ class Dialect(Generic[F]):
     """The declared words and phrases that find a skill as its tags do."""
     skeleton: Mapping[str, str] = field(default_factory=dict)
     """Texts of a new package by path; name, words, title and intent in braces are filled in."""
-    conversion: Conversion = NO_OLDER_LAYOUTS
+    planned: Callable[[OldLayout], Plan] = lambda _: Plan()
+    """The plan that converts an older layout to a package; it is empty for a converted folder."""
+    read_for_plan: frozenset[str] = frozenset()  # paths, beside SKILL.md, whose text the plan needs
 
 
 Dialects: TypeAlias = tuple[Dialect[Any], ...]

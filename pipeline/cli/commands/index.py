@@ -18,6 +18,7 @@ from catalog.text.visible import visible
 from pipeline.cli.filter_options import as_text, with_words
 from pipeline.cli.options import Answer, with_catalog
 from pipeline.cli.output import terminal
+from pipeline.cli.output.skills import LEFT_OUT
 
 
 @click.command()
@@ -71,7 +72,7 @@ def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int 
         names = [f"  {visible(name)}" for name in out["names"]]
         if more := out["count"] - len(names):
             names.append(f"  … and {more:,} more; the view index_left_out lists all")
-        parts.append([f"{_WHY[reason]}: {out['count']:,}", *names] if names else [])
+        parts.append([f"{LEFT_OUT[reason]}: {out['count']:,}", *names] if names else [])
     waiting = [f"{n:,} {key}" for key in _NOT_ACTIVE if (n := explanation["counts"][key])]
     if waiting:
         parts.append([f"not active: {', '.join(waiting)}; `skilldrop status` says why"])
@@ -82,11 +83,6 @@ def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int 
 
 
 _NOT_ACTIVE = ("pending", "rejected", "shadowed")
-_WHY = {
-    "over_budget": "left out for lack of room",
-    "hidden": "hidden: agents must not start them (disable-model-invocation)",
-    "filtered": "filtered: excluded by the index (its levels, tags or names)",
-}
 _COLOURS = {"full": "green", "shortened": "yellow", "name_only": "red"}
 
 

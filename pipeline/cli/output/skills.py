@@ -58,17 +58,18 @@ def details(skill: Mapping[str, Any]) -> Iterator[str]:
 def _place(index: Mapping[str, Any]) -> str:
     """Return the place of a skill in an index, or why it is not there."""
     if index["rank"] is None:
-        return _LEFT_OUT[index["left_out"]]
+        return LEFT_OUT[index["left_out"]]
     state = str(index["state"]).replace("_", " ")
     return f"rank {index['rank']}, {state}{': ' + index['reason'] if index['reason'] else ''}"
 
 
-_LEFT_OUT = {
+LEFT_OUT = {
     "over_budget": "left out for lack of room",
     "hidden": "left out, as disable-model-invocation in its SKILL.md asks",
     "filtered": "left out by the filter of the index",
     None: "not built yet",
 }
+"""Why an index does not have a skill, by its reason."""
 
 
 def file_list(skill_md: str, sizes: Collection[tuple[str, int]]) -> str:

@@ -13,7 +13,7 @@ from pipeline.dialects.apexbridge.fields import (
     searched_words,
     with_json_values,
 )
-from pipeline.validation.profile import Conversion, Dialect, Profile
+from pipeline.validation.profile import Dialect, Profile
 from pipeline.validation.profiles.spec.codes import NAME_FORM
 
 _SKELETON = Path(__file__).with_name("skeleton")
@@ -34,5 +34,6 @@ APEXBRIDGE = Dialect(
         file.relative_to(_SKELETON).as_posix().removesuffix(".txt"): file.read_text("utf-8")
         for file in sorted(_SKELETON.rglob("*.txt"))
     },
-    conversion=Conversion(frozenset(METADATA), plan),
+    planned=plan,
+    read_for_plan=frozenset(METADATA),
 )

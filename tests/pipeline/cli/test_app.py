@@ -100,8 +100,8 @@ def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter)
     code, out, _ = call("index", "--explain", "--only", "count-words")
     assert code == 0
     assert re.search(r"^ +1  count-words +full +\d+  Takes", out, re.MULTILINE)
-    assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in out
-    assert "its levels, tags or names): 1\n  会议纪要" in out
+    assert "left out, as disable-model-invocation in its SKILL.md asks: 1\n  secret" in out
+    assert "left out by the filter of the index: 1\n  会议纪要" in out
     told = json.loads(call("index", "--explain", "--json", "--budget-chars", 1)[1])
     assert told["left_out"]["over_budget"] == {"count": 2, "names": ["count-words", "会议纪要"]}
     assert (told["text"], told["entries"]) == ("", [])

@@ -63,7 +63,7 @@ def test_the_table_lists_included_and_excluded_skills_with_reasons() -> None:
     assert re.search(r"^   1  full-scan +\S*full\S* +400  Scans all\.$", text, re.MULTILINE)
     assert "9 of 40 characters of its description are shown: Scans it…" in text
     assert "left out for lack of room: 2,000\n  zz\n  … and 1,999 more" in text
-    assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in text
+    assert "left out, as disable-model-invocation in its SKILL.md asks: 1\n  secret" in text
     assert "filtered" not in text
 
 
