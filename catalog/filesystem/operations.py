@@ -216,7 +216,7 @@ def sync(dir_fd: int) -> None:
 def sync_folder(path: Path) -> None:
     """Wait until a folder is written to disk, if the system can open one. Raises OSError."""
     if OPENS_DIRECTORIES:
-        with directory(path) as folder:
+        with named(path), directory(path) as folder:
             sync(folder)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from catalog.database.expressions import IS_WITHHELD, NEWEST, STAYS_AT_VERSION
 from catalog.database.queries import Database, Row, Writer, to_json
-from catalog.filesystem.operations import directory, named, sync
+from catalog.filesystem.operations import sync_folder
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
 from catalog.model.naming import CURRENT
@@ -140,9 +140,7 @@ class Packager:
             with self._db.transaction():
                 yield staged
                 if staged and self.packaging:
-                    path = self.packaging.folder.path
-                    with named(path), directory(path) as dir_fd:
-                        sync(dir_fd)
+                    sync_folder(self.packaging.folder.path)
         except BaseException:
             self._public, self._retired = before
             self._discard(staged)

@@ -315,29 +315,27 @@ class PackageCheck:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._steps: Iterator[Collection[Key]] = iter(())
-        self._is_begun = False
+        self._steps: Iterator[Collection[Key]] | None = None
 
     def begin(self) -> None:
         """Begin with the packages whose last verification is the oldest."""
         self._steps = self._work.store.repair.verify(lambda: datetime.now(UTC))
-        self._is_begun = True
 
     def seconds_to_next(self, now: float) -> float:
         """Return the seconds until the next step."""
         is_free = not self._work.scans.is_wanted and self._work.units.seconds_to_next(now) > 0.0
-        return at_once(self._is_begun and is_free)
+        return at_once(self._steps is not None and is_free)
 
     def step(self) -> None:
         """Verify a few packages; the skills of those that cannot be repaired are scanned again."""
         repaired = self._work.store.repair.count
         try:
-            keys = next(self._steps, None)
+            keys = next(self._steps or iter(()), None)
         except BaseException:
             self.begin()
             raise
         if keys is None:
-            self._is_begun = False
+            self._steps = None
             return
         self._work.units.scan_again(keys)
         if self._work.store.repair.count != repaired:  # those beyond repair are not published

@@ -394,7 +394,7 @@ STEPS: dict[str, tuple[object, str]] = {
     "before anything is decided": (shadowing, "decide"),
     "before the first package": (staging, "stage"),
     "halfway through a package": (staging, "_copy"),
-    "after the packages are made": (packager, "sync"),
+    "after the packages are made": (packager, "sync_folder"),
     "after the commit": (packager.Packager, "switch_current"),
     "halfway through the switches": (Packages, "switch_current"),
     "halfway through a switch": (os, "replace"),
