@@ -129,7 +129,7 @@ def _read_fenced(text: str, first_line: int) -> tuple[Parsed, Repaired | None]:
         unclosed = codes.FRONTMATTER_UNCLOSED.at(line=first_line)
         return _without_fields(text, first_line, unclosed), None
     handler = _EventHandler(cut)
-    fields, body = frontmatter.parse(text, handler=handler)
+    fields, body = frontmatter.parse("", handler=handler)  # the handler has the text
     read, outcome = handler.read, handler.read.outcome
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
     line, closing_line = cut.body_line + gap, cut.closing_line
