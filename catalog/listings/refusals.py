@@ -1,16 +1,13 @@
 """Clients that do not load a skill with a finding, as `refusals.toml` has them."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-REFUSED: Mapping[str, tuple[str, ...]] = {
-    code: tuple(clients)
-    for code, clients in tomllib.loads(
-        Path(__file__).with_name("refusals.toml").read_text("utf-8")
-    ).items()
-}
+REFUSED: Mapping[str, Sequence[str]] = tomllib.loads(
+    Path(__file__).with_name("refusals.toml").read_text("utf-8")
+)
 """Names of clients, by the code of the finding."""
 
 

@@ -144,7 +144,7 @@ def _refusal(scope: Scope, file: Path) -> PlainTextResponse | None:
         log.error("%s", error)
         return PlainTextResponse("The server cannot read its tokens.\n", 503)
     sent = credentials.of_headers(scope["headers"])
-    if not tokens or (sent and token_file.name_of(sent, tokens)):
+    if not tokens or (sent and token_file.is_one_of(tokens, sent)):
         return None
     headers = {"WWW-Authenticate": credentials.CHALLENGE, "Cache-Control": "no-store"}
     return PlainTextResponse(f"{credentials.SENTENCE}\n", 401, headers)

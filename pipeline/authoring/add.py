@@ -145,7 +145,7 @@ def add(
     for source, place in zip(sources, places, strict=True):
         try:
             yield _added(source, place, root, dry_run=dry_run)
-        except (OSError, shutil.Error) as error:
+        except OSError as error:
             raise NotPossible(f"{source} was not added: {_first(error)}.") from error
 
 
@@ -199,9 +199,9 @@ def _place(source: Path, root: Path, *, replace: bool) -> Path:
     return place
 
 
-def _first(error: OSError | shutil.Error) -> str:
+def _first(error: OSError) -> str:
     """Return the first reason; copytree collects all of them."""
     reasons = error.args[0] if error.args else None
     if isinstance(reasons, list) and reasons:
         return str(reasons[0][-1])
-    return getattr(error, "strerror", None) or str(error)
+    return error.strerror or str(error)

@@ -1,7 +1,6 @@
 """Conversion of older layouts to packages of a dialect, in new folders or in place."""
 
 import os
-import shutil
 import tempfile
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -118,8 +117,8 @@ def _converted(root: Path, folder: Folder, options: ConversionOptions) -> Conver
         return conversion
     try:
         return _carried_out(conversion, source, options)
-    except (OSError, shutil.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    except OSError as error:
+        reason = error.strerror or error
         raise NotPossible(f"{source} was not converted and is unchanged: {reason}.") from error
 
 

@@ -173,7 +173,7 @@ def _allowed(datasette: Any, scope: Any, tokens: tuple[Token, ...]) -> Any:
     scope = scope | {_GUARDED: True}
     path = http_location.path(datasette, scope)
     secret, rest = _in_path(path)
-    if secret and token_file.name_of(secret, tokens):
+    if secret and token_file.is_one_of(tokens, secret):
         # The rest of the path is percent-encoded, as raw paths are.
         return scope | {
             "path": unquote(rest),
@@ -181,7 +181,7 @@ def _allowed(datasette: Any, scope: Any, tokens: tuple[Token, ...]) -> Any:
             _PREFIX: f"{_IN_PATH}{secret}",
         }
     sent = credentials.of_headers(scope["headers"])
-    if sent and token_file.name_of(sent, tokens):
+    if sent and token_file.is_one_of(tokens, sent):
         return scope
     return scope | {_ANONYMOUS: True} if path == OPEN else None
 
