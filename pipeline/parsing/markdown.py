@@ -1,10 +1,9 @@
 """Headings, first paragraph and code blocks of a Markdown body."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice
-from operator import itemgetter
 from typing import NamedTuple
 
 MOST_HEADINGS = 200
@@ -16,14 +15,11 @@ LONGEST_HEADING = 300
 _INDENT = " " * 4  # a line indented this far is code, neither a heading nor a fence
 _MAY_BE_HEADING = re.compile(r"\n(?=[ #=-])(?! {4}|- )[^\S\n]*(#[^\n]*|(?:=+|-+)[^\S\n]*(?=\n|\Z))")
 _FENCE = re.compile(r"`{3,}[^`]*$|~{3,}")
-_LINE_START = r"\n[ \t>]{0,20}"  # also of lists and quotes
-_BLOCK = re.compile(
-    rf"{_LINE_START}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]{{1,4}})?(?:(`{{3,}})(?![^\n]*`)|(~{{3,}})|<!--)"
+_BLOCK = re.compile(  # also of lists and quotes; the second part says no to most lines
+    r"\n(?=[ \t>*+0-9`~<-])[ \t>]{0,20}+(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4}+)?+"
+    r"(?:(`{3,})(?![^\n]*`)|(~{3,})|<!--)"
 )
-_CLOSING = {
-    "`": re.compile(rf"{_LINE_START}(`{{3,}})[ \t]*(?=\n|\Z)"),
-    "~": re.compile(rf"{_LINE_START}(~{{3,}})[ \t]*(?=\n|\Z)"),
-}
+_CLOSING = re.compile(r"\n[ \t>]{0,20}(`{3,}|~{3,})[ \t]*(?=\n|\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+)$")
 _NOT_PROSE = re.compile(r"#{1,6}(?:\s|$)|[>|<]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|!\[|[-*_=\s]+$")
 """Start of a line that is not prose: heading, quote, table, HTML, list, image or rule."""
@@ -46,7 +42,7 @@ def headings(body: str, blocks: Sequence[Block]) -> tuple[str, ...]:
     texts = (
         _atx(line[1].strip()) if line[1].startswith("#") else _underlined(body, line.start())
         for line in lines
-        if not (blocks and lies_in(blocks, line.start()))
+        if not block_at(blocks, line.start())
     )
     return tuple(text[:LONGEST_HEADING] for text in islice(filter(None, texts), MOST_HEADINGS))
 
@@ -57,7 +53,7 @@ def first_paragraph(body: str) -> str:
     blocks, end = blocks_of(body), 0
     for line in body.split("\n"):
         start, end = end, end + len(line) + 1
-        text = "" if lies_in(blocks, start) else line.strip()
+        text = "" if block_at(blocks, start) else line.strip()
         if paragraph and _UNDERLINE.match(text):
             paragraph.clear()  # it was a heading
         elif paragraph and (not text or _NOT_PROSE.match(text)):
@@ -90,16 +86,19 @@ def _end(text: str, opening: re.Match[str]) -> int:
         end = text.find("-->", opening.end())
         return len(text) if end < 0 else end + 3
     indent = opening.end() - len(fence) - opening.start() + 3
-    for closing in _CLOSING[fence[0]].finditer(text, opening.end()):
-        if len(closing[1]) >= len(fence) and closing.start(1) - closing.start() <= indent:
+    line = text.find("\n", opening.end())
+    while line >= 0 and (at := text.find(fence, line)) >= 0:
+        closing = _CLOSING.match(text, text.rfind("\n", line, at))
+        if closing and closing.start(1) - closing.start() <= indent:
             return closing.end()
+        line = text.find("\n", at)
     return len(text)
 
 
-def lies_in(parts: Sequence[tuple[int, ...]], offset: int) -> bool:
-    """Return whether one of the parts of a text, each with its start and end, has an offset."""
-    index = bisect_right(parts, offset, key=itemgetter(0)) - 1
-    return index >= 0 and offset < parts[index][1]
+def block_at(blocks: Sequence[Block], offset: int) -> Block | None:
+    """Return the block that an offset lies in."""
+    index = bisect_left(blocks, (offset + 1,)) - 1
+    return blocks[index] if index >= 0 and offset < blocks[index].end else None
 
 
 def _atx(text: str) -> str:

@@ -1,22 +1,24 @@
 """References of a body to files: targets of links, paths in code spans and on their own lines."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby, islice
 from operator import attrgetter
 from posixpath import normpath
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from pipeline.parsing.markdown import Block, lies_in
+from pipeline.parsing.markdown import MOST_BLOCKS, Block, block_at
 from pipeline.roots.words import Words, searched
 
 MOST_REFERENCES = 1_000
 """More references are ignored; an ordinary body has a dozen."""
 
 # Patterns start with a literal if possible, because the regex engine then skips to it.
-_LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000})(?=\)|\s+[\"'(]))")
-_DEFINITION = re.compile(r"\]:[ \t]{0,9}<?([^\s<>]{1,1000})")
+_LINK = re.compile(
+    r"\](?:\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000})(?=\)|\s+[\"'(]))"
+    r"|:[ \t]{0,9}<?(?P<definition>[^\s<>]{1,1000}))"
+)
 _ATTRIBUTE = re.compile(r"""=(?:(?<=\bsrc=)|(?<=\bhref=))["']([^"'<>\s]{1,300})["']""")
 _CODE = re.compile("`([^`\n]{1,300})`")
 _PATH_IN_CODE = re.compile(
@@ -43,21 +45,22 @@ _PROJECT = re.compile(r"\b(?:docker build|kubectl apply|helm upgrade|pytest test
 _SPAN = re.compile(r"`(?<!``)(?:[^`\n]{1,1000}+`(?!`)|(`{0,8})(?!`)[^\n]{0,1000}?(?<!`)`\1(?!`))")
 _NO_FILES = ("https://", "http://", "#")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
-_PLACEHOLDER = re.compile(
-    r"[{}<>$*|\[\]]|\.\.\.|…|%\w+%|path/to/"
-    r"|(?:^|[/_.-])(?:X{1,4}|N{1,4}|YY(?:YY)?|MM|DD|HH|xx+|nn+|[Ff]oo|[Bb]ar|[Yy]our|YOUR|[Mm]y|MY"
-    r"|(?:file|script|skill)[-_]?name|NAME|placeholder)(?=[/_.-]|$)"
+_MARKED = re.compile(r"[{}<>$*|\[\]…%](?:(?<!%)|\w+%)")
+_PLACEHOLDER = re.compile(  # in a path after a slash
+    r"[/_.-](?:\.\.(?<=\.{3})|path/to/|(?:XX{0,3}|NN{0,3}|YY(?:YY)?|MM|DD|HH|xx+|nn+|[Ff]oo|[Bb]ar"
+    r"|[Yy]our|YOUR|[Mm]y|MY|file[-_]?name|script[-_]?name|skill[-_]?name|NAME|placeholder)"
+    r"(?=[/_.-]|$))"
 )
-_ELSEWHERE = re.compile(
-    r"\b(?:(?:creat|writ|sav|generat|stor|emit|produc|delet|remov|renam)(?:e|es)\b[^.;:|—]{0,25}"
+_ELSEWHERE = re.compile(  # in lower case; it starts with a set, which few characters pass
+    r"(?=[acdefgmoprsuwy比例`'’])(?:\b(?:"
+    r"(?:creat|writ|sav|generat|stor|emit|produc|delet|remov|renam)(?:e|es)\b[^.;:|—]{0,25}"
     r"|add (?:an? |the |another )?(?:new )?(?:file )?\W{0,3}"
     r"|(?:e\.g\.|for (?:example|instance)\b|such as\b)[^.;:|—]{0,60}"
     r"|(?:outputs?|results?)[*:\s]{1,5}|package['’]s\b[^.;|—]{0,8}"
     r"|missing |other skill\b[^.;|—]{0,40}"
-    r"|(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b[^.;`]{0,30})\Z"
-    r"|(?:比如|例如)[^.;:|—]{0,60}\Z|`x` (?:→|->) \Z"
-    r"|(?<!this skill)(?<!the skill)['’]s +(?:own )?(?:`x`(?:,| and| or) ){0,9}\Z",
-    re.IGNORECASE,
+    r"|(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b[^.;`]{0,30})"
+    r"|(?:比如|例如)[^.;:|—]{0,60}|`x` (?:→|->) "
+    r"|(?<!this skill)(?<!the skill)['’]s +(?:own )?(?:`x`(?:,| and| or) ){0,9})\Z"
 )
 _IN_THE_PROJECT = re.compile(
     r"[^.;`\n]{0,20}\b(?:in|of|from) (?:the|your|their|each) (?:[\w'’-]+ ){0,2}"
@@ -81,6 +84,7 @@ _DOMAIN = re.compile(r"[\w.-]+\.(?:com|org|net|io|dev|ai|app|edu|gov)")
 _FOLDERS = searched(("scripts/", "reference/", "references/", "assets/", "templates/"))
 _LINE = 200  # characters of a line, before and after a path, that show whose file it is …
 _NEAR = 100  # … and of those before it, without code, the ones that a pattern reaches
+_LONG_LINE = 2_000  # characters before and after a link that show whether it is in a code span
 _OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
 _ON_THIS_MACHINE = re.compile(
     r"(?:file:|~|[A-Za-z]:[\\/]|\\\\"
@@ -90,11 +94,9 @@ _ON_THIS_MACHINE = re.compile(
 )
 
 
-Blocks: TypeAlias = Callable[[], Sequence[Block]]
-"""The blocks of a body, which few bodies need."""
-Sign: TypeAlias = Literal["link", "order", "command", "name"]
-"""How a text names a file: by a link; after "Read" and the like, or alone on a line; in a command;
-or only by its name."""
+Sign: TypeAlias = Literal["link", "machine", "order", "command", "name"]
+"""How a text names a file: by a link; by one to the reader's machine, as to a system or home folder
+or a drive; after "Read" and the like, or alone on a line; in a command; or only by its name."""
 
 
 class Reference(NamedTuple):
@@ -105,17 +107,12 @@ class Reference(NamedTuple):
     sign: Sign = "link"
 
     @property
-    def leads_to_machine(self) -> bool:
-        """Whether it points to the reader's machine: a system folder, a home folder or a drive."""
-        return bool(_ON_THIS_MACHINE.match(self.target))
-
-    @property
     def leads_outside(self) -> bool:
         """Whether it points outside the skill folder."""
         return self.target.startswith(("/", "../")) or self.target == ".."
 
 
-def references(body: str, words: Words, blocks: Blocks) -> list[Reference]:
+def references(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
     """Return the references outside the blocks of a body, each target once, in order.
 
     `words` are those found in the body. A path in a code span or on its own line counts only
@@ -128,37 +125,31 @@ def references(body: str, words: Words, blocks: Blocks) -> list[Reference]:
     return sorted({at.target: at for at in last_first}.values(), key=attrgetter("offset"))
 
 
-def commands(body: str, words: Words, blocks: Blocks) -> list[Reference]:
+def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
     """Return the scripts that shell fences run, each once; none of fences that build a project."""
     by_target: dict[str, Reference] = {}
-    if "scripts/" in words:
-        shell = [each for each in blocks() if _SHELL_FENCE.match(body, each.start)]
-        shell = [each for each in shell if not _PROJECT.search(body, each.start, each.end)]
-        in_shell = (at for at in _offsets(words) if lies_in(shell, at))
-        for line in lines_at(body, in_shell):
-            command = _COMMAND.match(body, *line)
-            if command and not _PLACEHOLDER.search(command[1]):
-                target = normpath(command[1])
-                by_target.setdefault(target, Reference(target, command.start(1), "command"))
+    offsets = _offsets(words) if "scripts/" in words else ()
+    for block, inside in groupby(offsets, lambda at: block_at(blocks, at)):
+        if block and _SHELL_FENCE.match(body, block.start):
+            runs = [_COMMAND.match(body, *line) for line in lines_at(body, inside)]
+            if any(runs) and not _PROJECT.search(body, block.start, block.end):
+                for run in filter(None, runs):
+                    if not _is_placeholder(run[1]):
+                        target = normpath(run[1])
+                        by_target.setdefault(target, Reference(target, run.start(1), "command"))
     return list(by_target.values())
 
 
-def _candidates(body: str, words: Words, blocks: Blocks) -> Iterator[Reference]:
-    folders, links = _offsets(words), [*islice(_links(body), MOST_REFERENCES)]
-    inside = blocks() if folders or links else ()
-    folders = [at for at in folders if not lies_in(inside, at)]
-    targets = [(at, target) for at, target in links if not lies_in(inside, at)]
-    starts = sorted(at for at, _ in targets)
-    examples = [s.span() for line in lines_at(body, starts) for s in _SPAN.finditer(body, *line)]
+def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Reference]:
+    folders = [at for at in _offsets(words) if not block_at(blocks, at)]
     known: set[str] = set()  # those of which a later mention tells nothing new
     for line in lines_at(body, folders):
         for code in islice(_CODE.finditer(body, *line), MOST_REFERENCES):
-            if "/" not in code[1] or code[1] in known or lies_in(inside, code.start()):
+            leads_on = body.startswith("](", code.end())  # the link says where
+            if "/" not in code[1] or code[1] in known or leads_on or block_at(blocks, code.start()):
                 continue
-            if body.startswith("](", code.end()):
-                continue  # the link says where it leads
             paths = _PATH_IN_CODE.findall(code[1].replace(_OWN_FOLDER, ""))
-            new = {at for at in {*map(normpath, paths)} - known if not _PLACEHOLDER.search(at)}
+            new = {at for at in {*map(normpath, paths)} - known if not _is_placeholder(at)}
             if new and not _is_elsewhere(body, code.start(), code.end()):
                 known |= new
                 before = body[max(line[0], code.start() - _NEAR) : code.start()]
@@ -167,20 +158,26 @@ def _candidates(body: str, words: Words, blocks: Blocks) -> Iterator[Reference]:
                     sign = "order" if _ORDER.search(before) else "command" if run[1] else "name"
                 yield from (Reference(path, code.start(), sign) for path in sorted(new))
         alone = _ALONE.match(body, *line)
-        if alone and not _PLACEHOLDER.search(alone[1]):
+        if alone and not _is_placeholder(alone[1]):
             known.add(path := normpath(alone[1]))
             yield Reference(path, alone.start(1), "order")
-    for at, target in targets:
-        if not lies_in(examples, at):
-            yield Reference(target, at)
+    yield from _links(body, blocks)
 
 
-def _links(body: str) -> Iterator[tuple[int, str]]:
-    """Yield offset and path of each link, definition of a link, and HTML attribute to a file."""
-    definitions = (at for at in _DEFINITION.finditer(body) if _defines(body, at.start()))
-    for link in chain(_LINK.finditer(body), definitions, _ATTRIBUTE.finditer(body)):
-        if target := _target(link[link.lastindex or 1]):
-            yield link.start(), target
+def _links(body: str, blocks: Sequence[Block]) -> Iterator[Reference]:
+    """Yield the links, definitions of links, and HTML attributes that lead to files."""
+    for pattern in (_LINK, _ATTRIBUTE):
+        known: set[str] = set()
+        for link in islice(pattern.finditer(body), MOST_BLOCKS):
+            written, at = link[link.lastindex or 1], link.start()
+            if written.startswith(_NO_FILES) or written in known or block_at(blocks, at):
+                continue
+            if _is_in_code(body, at) or (link.lastgroup and not _defines(body, at)):
+                continue
+            known.add(written)
+            if target := _target(written):
+                sign: Sign = "machine" if _ON_THIS_MACHINE.match(target) else "link"
+                yield Reference(target, at, sign)
 
 
 def _offsets(words: Words) -> list[int]:
@@ -201,7 +198,7 @@ def _is_elsewhere(body: str, start: int, end: int) -> bool:
     """Return whether a line says that the path in it lies in the reader's project."""
     before = _NEXT_ITEM.split(body[max(start - _LINE, 0) : start])[-1].replace("\n", " ")
     return bool(
-        _ELSEWHERE.search(_CODE.sub("`x`", before)[-_NEAR:])
+        _ELSEWHERE.search(_CODE.sub("`x`", before)[-_NEAR:].lower())
         or _IN_THE_PROJECT.match(body, end, end + _LINE)
         or _MAY_BE_ABSENT.match(body, end, end + _LINE)
     )
@@ -209,8 +206,6 @@ def _is_elsewhere(body: str, start: int, end: int) -> bool:
 
 def _target(written: str) -> str | None:
     """Return the path of a link's target, or None if it is not a file."""
-    if written.startswith(_NO_FILES):
-        return None  # true of most links
     path = written.removeprefix(_OWN_FOLDER)
     if _ON_THIS_MACHINE.match(path):
         return path
@@ -219,9 +214,22 @@ def _target(written: str) -> str | None:
     path = path.partition("#")[0].partition("?")[0]
     if "%" in path:
         path = unquote(path)
-    if not ("/" in path or "." in path) or _PLACEHOLDER.search(path) or _DOMAIN.fullmatch(path):
+    if not ("/" in path or "." in path) or _is_placeholder(path) or _DOMAIN.fullmatch(path):
         return None
     return normpath(path)
+
+
+def _is_placeholder(path: str) -> bool:
+    return bool(_MARKED.search(path) or _PLACEHOLDER.search(f"/{path}"))
+
+
+def _is_in_code(body: str, at: int) -> bool:
+    """Return whether an offset lies in a code span, where a link is an example."""
+    before = body[max(at - _LONG_LINE, 0) : at].rpartition("\n")[2]
+    if before.count("`") % 2 == 0 and "``" not in before:
+        return False  # as code spans before it are closed
+    spans = _SPAN.finditer(body, at - len(before), at + _LONG_LINE)
+    return next((span.start() <= at for span in spans if span.end() > at), False)
 
 
 def _defines(body: str, bracket: int) -> bool:

@@ -55,16 +55,14 @@ MOST_ALIKE = 10
 MOST_PATHS = 500
 """More files count as mentioned; an ordinary skill has a dozen."""
 
-_FEW = 200
-"""Most words that are looked for one by one, before all such words of a text are listed."""
+_MOST_WORDS, _MOST_PLACES = 500, 1_000
+"""More folders and starts of names count as mentioned; places of one that are looked at."""
 
 _SETTINGS = (".toml", ".yaml", ".yml", ".json")
 """Ends of files that name others for a program; those beside SKILL.md need no mention."""
 
-# The patterns start with a literal, to which the regex engine skips.
-_REVERSED_FOLDER = re.compile(r"/(?<!\w/)(?<!\w\./)([\w.@-]{1,64})")
-_REVERSED_START = re.compile(r"[*<{$\[]([_-][\w.@-]{2,64})")  # as in `query-*.md`
-_IN_CODE = re.compile(r"`([\w.@/*-]{1,64})`")
+_IN_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_.@-")
+_FOLDER, _STARTED = re.compile(rb"/(?!\.?\w)"), re.compile(rb"[*<{$\[]")  # as in `query-*.md`
 _NO_COMMENT = re.compile(r"^(?:[^#\n]++|(?<=\S)#)+", re.M)  # of a line of YAML
 
 
@@ -107,7 +105,7 @@ class Text:
     @cached_property
     def references(self) -> list[Reference]:
         """The references to files outside code fences and comments."""
-        return references(self.content, self.words, lambda: self.blocks)
+        return references(self.content, self.words, self.blocks)
 
     def finding(
         self, kind: FindingType, message: str | None = None, *, offset: int, fix: str | None = None
@@ -263,21 +261,17 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
     """
     found = set(paths[MOST_PATHS:])
     left = [_Mentionable.of(path) for path in paths[:MOST_PATHS]]
-    above = {word for file in left for word in file.above}
     settings = [path for path in texts if path.endswith(_SETTINGS) and "/" not in path]
     unread = [("", body), *((path, texts[path]) for path in settings)]
     while unread and left:
-        reader, text = unread.pop()
-        text = lower(text).decode()
-        in_script = is_script(reader)
+        reader, content = unread.pop()
+        text, in_script = lower(content), is_script(reader)
         new = [file for file in left if file.is_named(text, in_script)]
         if len(new) < len(left) and not in_script:
             found.update(file.path for file in new)
             unnamed = [file for file in left if file.path not in found]
-            words = above
-            if len(above) <= _FEW:
-                words = {word for file in unnamed for word in file.above if word in text}
-            named = _named(text, words) if words else ()
+            words = {word for file in unnamed for word in file.above}
+            named = words if len(words) > _MOST_WORDS else {w for w in words if _names(text, w)}
             new += [file for file in unnamed if not file.above.isdisjoint(named)]
         found.update(file.path for file in new)
         left = [file for file in left if file.path not in found]
@@ -291,36 +285,37 @@ class _Mentionable(NamedTuple):
     """A file and the words that mention it, in lower case."""
 
     path: str
-    name: str
-    stem: str  # the name without its extension
-    module: str  # the path as in an import: `scripts.run`
-    above: frozenset[str]  # paths and names of all folders above it, and starts of its own name
+    name: bytes
+    stem: bytes  # the name without its extension
+    module: bytes  # the path as in an import: `scripts.run`
+    above: frozenset[bytes]  # paths and names of all folders above it, and starts of its own name
 
     @classmethod
     def of(cls, path: str) -> Self:
-        folder, _, name = lower(path).decode().rpartition("/")
+        folder, _, name = lower(path).rpartition(b"/")
         stem = splitext(name)[0]
-        above = {name[: end + 1] for end, c in enumerate(name[:66]) if end > 1 and c in "-_"}
-        module = f"{folder}/{stem}".replace("/", ".") if folder else name
+        above = {name[: end + 1] for end, c in enumerate(name[:66]) if end > 1 and c in b"-_"}
+        module = b"%s.%s" % (folder.replace(b"/", b"."), stem) if folder else name
         while folder:
-            outer, _, last = folder.rpartition("/")
+            outer, _, last = folder.rpartition(b"/")
             above |= {folder, last}
             folder = outer
         return cls(path, name, stem, module, frozenset(above))
 
-    def is_named(self, text: str, in_script: bool) -> bool:
-        stem = self.stem
-        if stem not in text:
+    def is_named(self, text: bytes, in_script: bool) -> bool:
+        if self.stem not in text:
             return False  # true of most names, so the speed depends on this test
-        if in_script or f"/{stem}" in text or f"`{stem}`" in text:
-            return True
-        return self.name in text or self.module in text
+        ways = (b"/" + self.stem, b"`%s`" % self.stem, self.name, self.module)
+        return in_script or any(way in text for way in ways)
 
 
-def _named(text: str, words: Iterable[str]) -> set[str]:
-    """Return the folders and starts of names that a text names, given words that may be in it."""
-    backwards = text[::-1]
-    names = [*_REVERSED_FOLDER.findall(backwards)]
-    if any(word[-1] in "-_" for word in words):
-        names += _REVERSED_START.findall(backwards)
-    return {*(name[::-1] for name in names), *(code.strip("/*") for code in _IN_CODE.findall(text))}
+def _names(text: bytes, word: bytes) -> bool:
+    """Return whether a text names a folder, as in `scripts/`, or how names start: `query-*`."""
+    named, end = _STARTED if word[-1] in b"-_" else _FOLDER, 0
+    for before in text.split(word, _MOST_PLACES)[:-1]:
+        end += len(before) + len(word)
+        if not before or before[-1] not in _IN_NAME:
+            in_code = before[-4:].rstrip(b"/*").endswith(b"`") and text.startswith(b"`", end)
+            if in_code or named.match(text, end):
+                return True
+    return False

@@ -8,10 +8,10 @@ from posixpath import dirname, normpath
 from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
-from pipeline.parsing.markdown import lies_in
+from pipeline.parsing.markdown import block_at
 from pipeline.roots.file_kinds import is_read
 from pipeline.roots.words import searched
-from pipeline.validation.references import MOST_REFERENCES, Reference, lines_at
+from pipeline.validation.references import MOST_REFERENCES, Reference
 from pipeline.validation.skill import Skill, Text
 
 DECLARING = ("depends_on", "depends-on", "dependsOn", "required_skills", "skill_dependencies")
@@ -23,7 +23,7 @@ _MARKDOWN = (".md", ".markdown")
 _NESTED_SKILL_MD = "/skill.md"
 _LEADING_OUT = searched(("../", "/skill.md"))
 _IN_CODE = re.compile(
-    r"`(?:[^`\n]{0,200}[\s\"'=])?((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
+    r"(?<=[`\s\"'=])((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
     r"|(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}))[^`\n]{0,200}`"
 )
 _LIST = re.compile(r"[\s,，、;；]+")
@@ -68,25 +68,25 @@ def _links(text: Text, files: Container[str]) -> Iterator[SkillReference]:
     path, content = text.path, text.content
     if text.words.keys().isdisjoint(_LEADING_OUT):
         return  # true of most texts
-    offsets = {link.target: link.offset for link in text.references if not link.leads_to_machine}
+    offsets = {link.target: link.offset for link in text.references if link.sign != "machine"}
     offsets |= dict(_in_code(text))
     places = {target: linked(path, target) for target in offsets if not target.startswith("/")}
     inside = [Reference(at, 0) for at in places.values() if at.lower() not in files]
     nested = nested_skills(inside)
+    line, end = text.first_line, 0
     for target, place in sorted(places.items(), key=lambda item: offsets[item[0]]):
         if place.startswith("../") or (place.lower() not in files and is_below(nested, place)):
-            line = text.first_line + content.count("\n", 0, offsets[target])
+            line, end = line + content.count("\n", end, offsets[target]), offsets[target]
             yield SkillReference("link", target, path, line)
 
 
 def _in_code(text: Text) -> Iterator[tuple[str, int]]:
     """Yield path and offset of the paths to files of other skills in code spans, last first."""
-    content = text.content
-    lines = lines_at(content, islice(text.words.get("../", ()), MOST_REFERENCES))
-    codes = chain.from_iterable(_IN_CODE.finditer(content, *line) for line in lines)
-    for code in reversed([*islice(codes, MOST_REFERENCES)]):
-        if not lies_in(text.blocks, code.start()):
-            yield normpath(code[1]), code.start()
+    for at in reversed(text.words.get("../", [])[:MOST_REFERENCES]):
+        before = text.content[max(at - 200, 0) : at].rpartition("\n")[2]
+        code = _IN_CODE.match(text.content, at) if "`" in before else None
+        if code and not block_at(text.blocks, at):
+            yield normpath(code[1]), at
 
 
 def _declared(skill: Skill) -> Iterator[SkillReference]:

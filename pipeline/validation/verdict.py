@@ -13,7 +13,7 @@ from catalog.model.values import Acceptance
 from catalog.text import mentions, search_terms, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
-from pipeline.parsing.markdown import lies_in
+from pipeline.parsing.markdown import block_at
 from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import skill_references
@@ -158,7 +158,7 @@ def _placeholders(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(PLACEHOLDER_TEXT, message, field="description")
     elif "[TODO" in skill.parsed.body:
         for line in _PLACEHOLDER.finditer(skill.parsed.body):
-            if not lies_in(skill.body.blocks, line.start()):
+            if not block_at(skill.body.blocks, line.start()):
                 yield skill.body.finding(PLACEHOLDER_TEXT, offset=line.start(1))
                 return
 

@@ -23,6 +23,8 @@ def targets(*references: SkillReference) -> list[str]:
         ("Run `../other/scripts/x.py --all`.", ["../other/scripts/x.py"]),
         ("Run `python3 ../other/scripts/x.py`.", ["../other/scripts/x.py"]),
         ("See `../other/SKILL.md`.", ["../other/SKILL.md"]),
+        ("Run `cp ../a/SKILL.md ../b/SKILL.md`.", ["../a/SKILL.md", "../b/SKILL.md"]),
+        ("It is in ../other/SKILL.md.", []),
         ("Edit `../src/main.ts` of your project.", []),
         ("Write `[it](../other/SKILL.md)` like this.", []),
         ("```\n[it](../other/SKILL.md)\n```", []),

@@ -123,11 +123,11 @@ def names_fit_windows(skill: Skill) -> Iterator[Finding]:
 
 def _links(skill: Skill, text: Text) -> list[Reference]:
     """Return the references of a text, with targets relative to the skill's folder."""
-    run, paths = commands(text.content, text.words, lambda: text.blocks), skill.paths
+    run, paths = commands(text.content, text.words, text.blocks), skill.paths
     return [
         link if text.is_body else link._replace(target=_from_top(text.path, link.target, paths))
         for link in chain(text.references, run)
-        if not link.leads_to_machine
+        if link.sign != "machine"
         and (link.sign in _CLAIMS or link.leads_outside or link.target.partition("/")[0] in paths)
     ]
 

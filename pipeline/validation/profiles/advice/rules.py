@@ -44,9 +44,8 @@ def body_is_not_empty(skill: Skill) -> Iterator[Finding]:
 def body_length(skill: Skill) -> Iterator[Finding]:
     """Find a SKILL.md of more than 500 lines, or with a body of more than about 5,000 tokens."""
     lines = skill.parsed.text.rstrip().count("\n") + 1
-    if lines <= BODY_LINES and skill.estimated_tokens <= BODY_TOKENS:  # with the frontmatter
-        return
-    cost = tokens.estimate_long(skill.parsed.body)
+    is_long = lines > BODY_LINES or skill.estimated_tokens > BODY_TOKENS  # with the frontmatter
+    cost = tokens.estimate_long(skill.parsed.body) if is_long else 0
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.body.finding(
             codes.BODY_TOO_LONG,
@@ -155,8 +154,6 @@ _CJK_WHEN = re.compile(
 
 def _weight(text: str) -> int:
     """Return the length in characters, with each CJK character weighted by `CJK_WEIGHT`."""
-    if text.isascii():
-        return len(text)
     wide = sum(map(len, CJK_RUN.findall(text)))
     return len(text) + (CJK_WEIGHT - 1) * wide
 

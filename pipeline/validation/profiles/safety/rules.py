@@ -29,7 +29,7 @@ from catalog.text.visible import (
     printable,
     quoted,
 )
-from pipeline.parsing.markdown import lies_in
+from pipeline.parsing.markdown import block_at
 from pipeline.roots.file_kinds import may_be_native
 from pipeline.roots.words import found, lower
 from pipeline.validation.profile import Profile
@@ -142,7 +142,7 @@ def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
         for text in skill.texts
         if not text.is_script
         for link in text.references
-        if link.leads_to_machine and text.content[link.offset] == "]"  # not an address in HTML
+        if link.sign == "machine" and text.content[link.offset] == "]"  # not an address in HTML
     )
     for text, reference in islice(to_machine, MOST_ALIKE):
         message = f"A link points to {quoted(reference.target)}, a place on the reader's machine."
@@ -244,7 +244,7 @@ def _is_in_fence(text: Text, danger: Danger) -> bool:
     """Return whether a document shows an override in a code fence."""
     if text.is_script or danger.kind != codes.INSTRUCTION_OVERRIDE:
         return False
-    return lies_in([block for block in text.blocks if not block.is_comment], danger.offset)
+    return bool(block_at([b for b in text.blocks if not b.is_comment], danger.offset))
 
 
 def _message(hidden: Hidden, place: str) -> str:
