@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from catalog.database.expressions import HAS_APPROVAL
 from catalog.database.queries import Database, Row, columns, to_json
@@ -13,14 +13,12 @@ from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import Json, ReviewState
 from catalog.writing.rows import derived, references, reviews, shadowing
 
-DifferenceKind: TypeAlias = Literal["folder", "catalog", "package", "index", "link"]
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One disagreement between roots, catalog, packages, prompt indexes and links."""
 
-    kind: DifferenceKind  # the side that is wrong
+    kind: Literal["folder", "catalog", "package", "index", "link"]  # the side that is wrong
     folder: str  # absolute path of a root, of a folder that skilldrop writes to
     path: str  # in that folder; empty for the folder itself
     message: str  # the rest of the sentence that begins with the path

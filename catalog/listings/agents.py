@@ -11,8 +11,6 @@ from pydantic.dataclasses import dataclass
 
 from catalog.text.suggestions import slips
 
-Unit = Literal["characters", "tokens"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
@@ -23,7 +21,7 @@ class Agent:
     directories: tuple[str, ...]  # that it reads, relative to a home or a project
     hides_user_only: bool  # it does not tell its model about skills that only users may start
     budget: int | None = None
-    unit: Unit = "characters"
+    unit: Literal["characters", "tokens"] = "characters"
     window: int | None = None
     taken: int = 0
     beside: Mapping[str, int] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Listing of a directory's skills in the prompt of an agent's model."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 from catalog.listings.agents import Agent
@@ -9,13 +9,11 @@ from catalog.listings.agents import Agent
 UNLIMITED = 30_000
 """Characters that skills may take in `fitting`, where an agent has no budget of its own."""
 
-How: TypeAlias = Literal["whole", "cut", "name", "none"]
-
 
 class Told(NamedTuple):
     """What a model is told about a skill: its name and so many characters of its description."""
 
-    how: How
+    how: Literal["whole", "cut", "name", "none"]
     chars: int = 0
 
 

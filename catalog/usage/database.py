@@ -41,8 +41,6 @@ class SkillRead(NamedTuple):
     day: str
 
 
-Counts: TypeAlias = Mapping[SkillRead, int]
-
 _VERSION = 2
 """Version of the tables, in the header as `user_version`."""
 _TABLES = (
@@ -72,7 +70,7 @@ def prepare(path: Path) -> None:
     _connect(path).close()
 
 
-def add(path: Path, counts: Counts, today: date) -> None:
+def add(path: Path, counts: Mapping[SkillRead, int], today: date) -> None:
     """Add reads to the stored counts and delete old days, in one transaction.
 
     Raises CatalogUnusable for a database of another program or a newer release, and sqlite3.Error.

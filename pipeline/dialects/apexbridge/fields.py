@@ -29,7 +29,6 @@ OLD_NETWORK: Mapping[str, str] = {
 _LARGEST = 2**53  # the largest whole number that every JSON reader represents exactly
 
 _Count: TypeAlias = Annotated[int, Field(gt=0, le=_LARGEST)] | None
-_Seconds: TypeAlias = Annotated[FiniteFloat, Field(ge=0, le=_LARGEST)] | None
 
 
 class Triggers(Fields):
@@ -118,7 +117,7 @@ class ApexBridgeFields(Fields):
     protocol: Text = None
     abp: Abp | None = None
     cacheable: Flag = None
-    ttl: _Seconds = None
+    ttl: Annotated[FiniteFloat, Field(ge=0, le=_LARGEST)] | None = None  # seconds
 
 
 _UNREAD = """
