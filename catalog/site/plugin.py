@@ -158,7 +158,6 @@ def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) 
         if http_location.setting(datasette, "usage", True):
             usage_database.attach(conn, location.catalog)
         conn.row_factory = limits.bounded_rows()
-    conn.execute("PRAGMA mmap_size = 1073741824")  # else a search copies thousands of pages
     connection.apply_limits(conn)
 
 
@@ -232,10 +231,8 @@ def extra_template_vars(request: Any, datasette: Any) -> Any:
         if not location or not request:
             return {}
         path = http_request.RequestContext(datasette, request, location).path
-        name = location.database.name
-        if not await http_location.may_see(datasette, request.actor, name):
-            return {"path": path, "header_health": None}
-        health = await http_request.header_health(datasette, location)
+        sees = await http_location.may_see(datasette, request.actor, location.database.name)
+        health = await http_request.header_health(datasette, location) if sees else None
         return {"path": path, "header_health": health}
 
     return variables

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from datasette import Response
@@ -58,15 +57,13 @@ async def hits(context: RequestContext) -> Response:
         offset = _number(context, "offset", 0, range(10**9))
     except FilterInvalid as error:
         return responses.of_error(str(error), 400)
-    words, is_typing = context.parameter("q"), context.parameter("typing") == "1"
-
     results = await context.query(
         word_search.search,
-        words,
+        context.parameter("q"),
         limit,
         offset=offset,
         filters=filters,
-        is_typing=is_typing,
+        is_typing=context.parameter("typing") == "1",
         sort=sort,
     )
     headers = {
@@ -75,7 +72,7 @@ async def hits(context: RequestContext) -> Response:
     }
     return responses.of_json(
         context.request,
-        [asdict(hit) | _addresses(context, hit) for hit in results.hits],
+        [_as_json(context, hit) for hit in results.hits],
         headers={name: value for name, value in headers.items() if value} or None,
     )
 
@@ -103,14 +100,15 @@ def _number(context: RequestContext, name: str, usual: int, possible: range) -> 
     )
 
 
-def _addresses(context: RequestContext, hit: Hit) -> dict[str, Any]:
-    """Return the page of a skill, the URL of its SKILL.md or, if not active, of its page.
+def _as_json(context: RequestContext, hit: Hit) -> dict[str, Any]:
+    """Return a hit with its page, and the URL of its SKILL.md or, if not active, of its page.
 
     The others of its name have the URLs of their pages.
     """
     page = context.skill_path(hit.skill_id)
     others = [context.url(f"{page}?row={row}") for row in hit.others.rows]
-    found: dict[str, Any] = {"others": {"count": hit.others.count, "first": others}}
+    found: dict[str, Any] = {name: getattr(hit, name) for name in Hit.__slots__}
+    found["others"] = {"count": hit.others.count, "first": others}
     if hit.status != "active":
         page += f"?row={hit.id}"
         return found | {"url": page, "location": context.url(page)}

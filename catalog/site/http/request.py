@@ -117,8 +117,12 @@ class RequestContext:
 
         It begins with the configured URL of the site, or else with the address of the request.
         """
+        return f"{self._origin}{path}"
+
+    @cached_property
+    def _origin(self) -> str:
         public = urlsplit(http_location.setting(self.datasette, "url", "") or self.request.url)
-        return f"{public.scheme}://{public.netloc}{path}"
+        return f"{public.scheme}://{public.netloc}"
 
     def skill_path(self, skill_id: str, rest: str = "") -> str:
         """Return the path of a skill's page, or a path below it."""
