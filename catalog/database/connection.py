@@ -282,7 +282,8 @@ class FileCheck:
     def _check(self) -> None:
         try:
             with closing(connect_to_read(self._path)) as connection:
-                connection.execute("PRAGMA cache_size = -256")  # each page is read once
+                # Each page is read once, and a mapped file that is cut would end the service.
+                connection.executescript("PRAGMA cache_size = -256; PRAGMA mmap_size = 0")
                 check_pages(connection, self._path)
         except (CatalogUnusable, sqlite3.Error) as error:
             if is_damage(error):

@@ -67,8 +67,7 @@ class Packager:
                         scan=scan,
                         named_after=self.named_after,
                     )
-                    judged = [each for each in remaining if isinstance(each, Judged)]
-                    batch = frozenset(each.places[0] for each in judged)
+                    batch = frozenset(one.places[0] for one in remaining if isinstance(one, Judged))
                     changed = self._publish(
                         work.contested, batch, at, staged, trigger=trigger, scan=scan
                     )

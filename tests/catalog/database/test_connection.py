@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection as database_connection
-from catalog.database.connection import check_pages, explained
+from catalog.database.connection import FileCheck, check_pages, explained
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, NotPossible, SkilldropError
 from catalog.writing.store import Store
 
@@ -120,3 +121,22 @@ def test_changing_many_rows_makes_no_file_for_its_undo(tmp_path: Path) -> None:
             os.readlink(link) for link in Path("/proc/self/fd").glob("*") if link.is_symlink()
         ]
         assert not [path for path in opened if "etilqs" in path]
+
+
+def test_a_check_in_the_service_maps_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a program cut the file at this moment, the system would end the service with SIGBUS."""
+    path = tmp_path / "catalog.db"
+    open_to_write(path)
+    mapped: list[int] = []
+
+    def noted(connection: sqlite3.Connection, _: Path) -> None:
+        mapped.extend(connection.execute("PRAGMA mmap_size").fetchone())
+
+    monkeypatch.setattr(database_connection, "check_pages", noted)
+    FileCheck(path).begin()
+    for thread in threading.enumerate():
+        if thread.name == "catalog check":
+            thread.join()
+    assert mapped == [0]
