@@ -15,11 +15,11 @@ SAMPLED, SAMPLES = 4_000, 8
 _MARK = r"!-/:-@\[-`{-~\x00-\x08\x0b-\x1f\x7f"  # punctuation and control characters
 
 _PIECE = re.compile(
-    r"[a-z][a-z]{0,7} ?"  # a word, or a part of one: camel|Case, extraord|inary
-    r"|[A-Z](?:[a-z]{1,8}|[A-Z]{0,2}) ?"
-    rf"|[{_MARK}][{_MARK}]{{0,3}}[ \n]?"
-    r"|[0-9][0-9]? ?"
-    r"|[ \t][ \t]{0,63}"
+    r"[a-z]{1,8}+ ?+"  # a word, or a part of one: camel|Case, extraord|inary
+    r"|[A-Z](?:[a-z]{1,8}+|[A-Z]{0,2}+) ?+"
+    rf"|[{_MARK}]{{1,4}}+[ \n]?+"
+    r"|[0-9]{1,2}+ ?+"
+    r"|[ \t]{1,64}+"
     r"|\n"
 )
 """Run of ASCII that is one token.

@@ -20,13 +20,14 @@ _LINK = re.compile(
     r"|:[ \t]{0,9}<?(?P<definition>[^\s<>]{1,1000}))"
 )
 _ATTRIBUTE = re.compile(r"""=(?:(?<=\bsrc=)|(?<=\bhref=))["']([^"'<>\s]{1,300})["']""")
-_CODE = re.compile("`([^`\n]{1,300})`")
+_CODE = re.compile("`([^`\n]{1,300}+)`")
+_WHOLE_CODE = re.compile("(?<=`)[^`\n]{1,200}+(?=`)")
 _PATH_IN_CODE = re.compile(
     r"(?<![\w./~$}-])(?:\./)?((?:\.\./)*(?:scripts|references?|assets|templates)/"
     r"[\w./@+-]{1,200}\.\w{1,8})(?![\w*/<{\[-])"
 )
 _ALONE = re.compile(
-    r"[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
+    r"[ \t]{0,9}+(?:[-*+][ \t]|\d{1,3}[.)][ \t])?+[ \t]{0,3}+(?:\./)?+"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t]{0,9}(?:\n|\Z))"
 )
 _COMMAND = re.compile(
@@ -134,17 +135,21 @@ def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference
             runs = [_COMMAND.match(body, *line) for line in lines_at(body, inside)]
             if any(runs) and not _PROJECT.search(body, block.start, block.end):
                 for run in filter(None, runs):
-                    if not _is_placeholder(run[1]):
-                        target = normpath(run[1])
-                        by_target.setdefault(target, Reference(target, run.start(1), "command"))
-    return list(by_target.values())
+                    target = normpath(run[1])
+                    by_target.setdefault(target, Reference(target, run.start(1), "command"))
+    return [at for at in by_target.values() if not _is_placeholder(at.target)]
 
 
 def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Reference]:
-    folders = [at for at in _offsets(words) if not block_at(blocks, at)]
     known: set[str] = set()  # those of which a later mention tells nothing new
-    for line in lines_at(body, folders):
-        for code in islice(_CODE.finditer(body, *line), MOST_REFERENCES):
+
+    def is_new(at: int) -> bool:
+        again = _WHOLE_CODE.match(body, at)
+        is_told = body[at - 2 : at] == "](" or (again and again[0] in known)
+        return not (is_told or block_at(blocks, at))
+
+    for start, end in lines_at(body, filter(is_new, _offsets(words))):
+        for code in islice(_CODE.finditer(body, start, end), MOST_REFERENCES):
             leads_on = body.startswith("](", code.end())  # the link says where
             if "/" not in code[1] or code[1] in known or leads_on or block_at(blocks, code.start()):
                 continue
@@ -152,12 +157,12 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
             new = {at for at in {*map(normpath, paths)} - known if not _is_placeholder(at)}
             if new and not _is_elsewhere(body, code.start(), code.end()):
                 known |= new
-                before = body[max(line[0], code.start() - _NEAR) : code.start()]
+                before = body[max(start, code.start() - _NEAR) : code.start()]
                 sign: Sign = "name"
                 if run := _RUN.match(code[1]):
                     sign = "order" if _ORDER.search(before) else "command" if run[1] else "name"
                 yield from (Reference(path, code.start(), sign) for path in sorted(new))
-        alone = _ALONE.match(body, *line)
+        alone = _ALONE.match(body, start, end)
         if alone and not _is_placeholder(alone[1]):
             known.add(path := normpath(alone[1]))
             yield Reference(path, alone.start(1), "order")
@@ -176,22 +181,21 @@ def _links(body: str, blocks: Sequence[Block]) -> Iterator[Reference]:
                 continue
             known.add(written)
             if target := _target(written):
-                sign: Sign = "machine" if _ON_THIS_MACHINE.match(target) else "link"
-                yield Reference(target, at, sign)
+                yield Reference(target, at, "machine" if _ON_THIS_MACHINE.match(target) else "link")
 
 
 def _offsets(words: Words) -> list[int]:
     return sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS))
 
 
-def lines_at(body: str, offsets: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the start and end offsets of the lines with these offsets."""
-    lines: list[tuple[int, int]] = []
+def lines_at(body: str, offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the start and end offsets of the lines with these offsets."""
+    end = -1
     for at in offsets:
-        if not lines or at > lines[-1][1]:
+        if at > end:
             end = body.find("\n", at)
-            lines.append((body.rfind("\n", 0, at) + 1, len(body) if end < 0 else end))
-    return lines
+            end = len(body) if end < 0 else end
+            yield body.rfind("\n", 0, at) + 1, end
 
 
 def _is_elsewhere(body: str, start: int, end: int) -> bool:
@@ -211,9 +215,7 @@ def _target(written: str) -> str | None:
         return path
     if _URL.match(path):
         return None
-    path = path.partition("#")[0].partition("?")[0]
-    if "%" in path:
-        path = unquote(path)
+    path = unquote(path.partition("#")[0].partition("?")[0])
     if not ("/" in path or "." in path) or _is_placeholder(path) or _DOMAIN.fullmatch(path):
         return None
     return normpath(path)

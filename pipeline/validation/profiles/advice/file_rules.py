@@ -169,13 +169,11 @@ def _problem(
     """
     target = link.target
     signs = ("." not in basename(target), target.startswith("/"), not text.is_body)
-    if sum(signs) > 1 and not target.startswith("../"):
-        return None  # an address of a web site, as in copied pages
+    if target in skill.paths or (sum(signs) > 1 and not target.startswith("../")):
+        return None  # or an address of a web site, as in copied pages
     if link.leads_outside:
         is_shipped = not target.startswith("/") and skill.in_other_skill(target)
         return None if is_shipped else codes.REFERENCE_OUTSIDE_FOLDER
-    if target in skill.paths:
-        return None
     if target.lower() in real:
         return codes.REFERENCE_CASE
     is_claimed = link.sign in _CLAIMS or (
