@@ -273,6 +273,7 @@ HAS = (
         ),
         pytest.param("[a](assets/templates/a.md)", set(), id="a template"),
         pytest.param("Use `[a](none.md)` or ``[`b`](none.md)``.", set(), id="an example"),
+        pytest.param("Write `[a](references/none.md)`.", set(), id="a path in an example"),
         pytest.param("[`a`](none.md)", {"reference-missing"}, id="a link whose text is code"),
         pytest.param("- Say:\n\n      ```\n      [a](no.md)\n      ```", set(), id="in a list"),
         pytest.param("[a](lesson_X.md) [b](log-YYYY-MM.md)", set(), id="placeholders in words"),
