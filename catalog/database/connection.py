@@ -29,8 +29,7 @@ LIMITS = {
 
 
 def apply_limits(connection: sqlite3.Connection) -> None:
-    """Set the limits of a connection that reads."""
-    connection.execute("PRAGMA mmap_size = 1073741824")  # else a search copies thousands of pages
+    """Set the limits of a connection."""
     for limit, value in LIMITS.items():
         connection.setlimit(limit, value)
 
@@ -282,8 +281,7 @@ class FileCheck:
     def _check(self) -> None:
         try:
             with closing(connect_to_read(self._path)) as connection:
-                # Each page is read once, and a mapped file that is cut would end the service.
-                connection.executescript("PRAGMA cache_size = -256; PRAGMA mmap_size = 0")
+                connection.execute("PRAGMA cache_size = -256")  # each page is read once
                 check_pages(connection, self._path)
         except (CatalogUnusable, sqlite3.Error) as error:
             if is_damage(error):
