@@ -41,7 +41,7 @@ def _line(event: Mapping[str, Any]) -> str:
     found = [each for each in event["findings"] if each["severity"] != "info"]
     found.sort(key=lambda each: SEVERITIES.index(each["severity"]))
     worst = f"{found[0]['severity']}: {found[0]['message']}" if found else ""
-    is_decided = event["review"] in ("approved", "rejected")  # the detail says by whom, and why
+    is_decided = event["review"] in ("approved", "rejected")  # the detail says who did, and why
     why = worst if worst.startswith("danger") and not is_decided else event["detail"] or worst
     return f"{event['name']} {event['outcome']}{waits}{f': {why}' if why else ''}"
 
